@@ -1,0 +1,1 @@
+"""Runs code that nobody trusts: values come back over a private channel, and the host compares them."""
