@@ -1,0 +1,137 @@
+"""The run folder as the report reads it: fixed names, typed records, and nothing assumed to be there."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import ValidationError
+
+from proceval.errors import InputError
+from proceval.schema import AuditReport, Certificate, Problem, Record, Rejection, Response, Verdict
+
+R = TypeVar("R", bound=Record)
+
+READ = {
+    "config.yaml": "the resolved configuration",
+    "dataset.jsonl": "problems",
+    "certificates/index.jsonl": "proofs",
+    "rejections.jsonl": "rejected candidates",
+    "guesses.json": "measured guess floors",
+    "audit.jsonl": "mutation audits",
+    "records.jsonl": "model responses",
+    "verdicts.jsonl": "verdicts",
+}
+"""Files that a report is made from, and what is not known when one is missing."""
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Typed views on the files of one run; a missing file is an empty view, and a torn last line is not read.
+
+    Where a key occurs twice (a run that was resumed or scored again) the last record counts.
+    Every view raises InputError that names file and line for anything else that is not such a record.
+    """
+
+    path: Path
+
+    def missing(self) -> list[str]:
+        """Names of the files of READ that this run does not have."""
+        return [name for name in READ if not (self.path / name).is_file()]
+
+    def problems(self) -> list[Problem]:
+        return list({p.id: p for p in self.each("dataset.jsonl", Problem)}.values())
+
+    def certificates(self) -> list[Certificate]:
+        return list({(c.problem_id, c.test): c for c in self.each("certificates/index.jsonl", Certificate)}.values())
+
+    def rejections(self) -> list[Rejection]:
+        keyed = {(r.family, r.difficulty, r.index, r.attempt): r for r in self.each("rejections.jsonl", Rejection)}
+        return list(keyed.values())
+
+    def audits(self) -> list[AuditReport]:
+        return list({(a.problem_id, a.audit): a for a in self.each("audit.jsonl", AuditReport)}.values())
+
+    def responses(self) -> list[Response]:
+        return list({r.key: r for r in self.each("records.jsonl", Response)}.values())
+
+    def verdicts(self) -> list[Verdict]:
+        return list({sample_key(v): v for v in self.each("verdicts.jsonl", Verdict)}.values())
+
+    def guesses(self) -> Any:
+        """The content of guesses.json, or None."""
+        path = self.path / "guesses.json"
+        if not path.is_file():
+            return None
+        return _parse(path.read_bytes(), path, 1)
+
+    def each(self, name: str, record: type[R]) -> Iterator[R]:
+        """Records of one JSONL file in file order, read line by line."""
+        path = self.path / name
+        if not path.is_file():
+            return
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n") and _torn(line):
+                    return
+                if not line.strip():
+                    continue
+                try:
+                    yield record.model_validate(_parse(line, path, number))
+                except ValidationError as error:
+                    first = error.errors()[0]
+                    where = ".".join(str(part) for part in first["loc"]) or "record"
+                    message = f"{path}, line {number}: not a {record.__name__}: {where}: {first['msg']}."
+                    raise InputError(message) from error
+
+
+def sample_key(record: Verdict | Response) -> tuple[str, ...]:
+    """What makes a sample one sample: model, base_url, arm, strategy, mode, problem id and the sample's number."""
+    return (
+        record.model, record.base_url or "", record.arm, record.strategy, record.mode,
+        record.problem_id, f"{record.sample:09d}",
+    )  # fmt: skip
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a whole file or nothing: a reader sees the old bytes or the new ones."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def printable(text: str) -> str:
+    """The text as valid UTF-8 without control characters: lone surrogates and controls become visible escapes.
+
+    Model text may hold terminal escapes; the JSONL keeps it as it came.
+    """
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _parse(line: bytes, path: Path, number: int) -> Any:
+    try:
+        return json.loads(line, parse_constant=_refuse)
+    except ValueError as error:
+        raise InputError(f"{path}, line {number}: not JSON: {error}.") from error
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON value")
+
+
+def _torn(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return True
+    return False
