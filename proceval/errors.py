@@ -29,6 +29,12 @@ class Unscored(ProcevalError):
     exit_status = 3
 
 
+class StorageError(ProcevalError):
+    """The disk refused a record (full, read-only, over a size limit); what was appended before it is kept."""
+
+    exit_status = 3
+
+
 class ProviderError(ProcevalError):
     """A model endpoint failed: never the model's wrong answer.
 

@@ -3,9 +3,20 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from proceval.schema import Certificate, Completion, Json, Message, Problem, Status, Verdict
+from proceval.schema import (
+    Certificate,
+    Completion,
+    Fault,
+    Json,
+    Message,
+    Outcome,
+    Problem,
+    Status,
+    TestResult,
+    Verdict,
+)
 from proceval.smt import Spec
 
 Instance = dict[str, Json]
@@ -103,6 +114,8 @@ class Request:
     sample: int
     turn: int
     case: Problem | None = None
+    mode: str = "code"
+    """`code` or `answer`: what the prompt asked for; of use to offline models alone."""
 
 
 class Model(Protocol):
@@ -113,6 +126,14 @@ class Model(Protocol):
     parameters: Mapping[str, Json]
     needs_key: bool
     """True only for offline models (mock, gold) that are handed the answer key by the stage."""
+    max_in_flight: int | None
+    """Requests it can serve at once, or None where the engine's own bound is enough."""
+
+    def warm(self) -> None:
+        """Load what is slow to load; may run in a thread while the engine reads a run's records."""
+
+    def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """The price of that many tokens, or None where it is unknown."""
 
     async def complete(self, request: Request) -> Completion:
         """One attempt, no retries of its own. Raises errors.ProviderError."""
@@ -126,6 +147,10 @@ class Check:
 
     passed: bool
     feedback: str
+    score: float = 0.0
+    """Share of the public tests that passed, 0 to 1."""
+    vote: str | None = None
+    """In answer mode the answer that was read, in one canonical text, so that equal answers can be counted."""
 
 
 Respond = Callable[[tuple[Message, ...]], Awaitable[Completion]]
@@ -138,19 +163,49 @@ class Strategy(Protocol):
     """How completions become one submitted text; handed two callables and nothing else, so it cannot leak a key."""
 
     name: str
+    requests: tuple[int, int]
+    """Fewest and most requests that one sample takes."""
 
     async def run(self, respond: Respond, check: CheckText) -> Completion:
         """The submitted completion."""
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """What a scorer says of one submitted completion."""
+
+    outcome: Outcome
+    fault: Fault
+    extraction: str
+    """Which rule found the code or the answer, or why none did."""
+    tests: tuple[TestResult, ...] = ()
+    """In order, up to and including the first that did not pass."""
+    detail: str = ""
+
+
 class Scorer(Protocol):
     """Judges a text: public evidence for strategies, hidden evidence for the record."""
 
-    mode: str
+    mode: Literal["code", "answer"]
 
-    async def check(self, problem: Problem, text: str) -> Check: ...
+    async def ready(self) -> None:
+        """A known-good and a known-bad canary before the first score; raises errors.Unscored when the judge is broken."""
 
-    async def score(self, problem: Problem, completion: Completion) -> Any: ...
+    async def check(self, problem: Problem, text: str) -> Check:
+        """Public evidence only; raises errors.Unscored when the sandbox failed."""
+
+    async def score(self, problem: Problem, completion: Completion) -> Judgement:
+        """Hidden evidence; an infrastructure failure is a fault in the judgement, never an outcome of the model's."""
+
+
+class Track(Protocol):
+    """What is asked and who judges it."""
+
+    mode: Literal["code", "answer"]
+    arms: tuple[str, ...]
+
+    def prompt(self, problem: Problem, arm: str) -> tuple[Message, ...]:
+        """The first request; holds nothing hidden."""
 
 
 class Tracker(Protocol):
@@ -162,6 +217,6 @@ class Tracker(Protocol):
 
 
 __all__ = [
-    "Certificate", "Check", "CheckText", "Family", "Instance", "Model", "Proof", "Prover", "Request", "Respond",
-    "Scorer", "Section", "Strategy", "Tracker", "Truth", "Verdict",
+    "Certificate", "Check", "CheckText", "Family", "Instance", "Judgement", "Model", "Proof", "Prover", "Request", "Respond",
+    "Scorer", "Section", "Strategy", "Track", "Tracker", "Truth", "Verdict",
 ]  # fmt: skip

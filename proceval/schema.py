@@ -188,7 +188,11 @@ class Response(Record):
     """One paid answer, durable before anything is scored; `key` makes a run resumable."""
 
     key: str
-    """SHA-256 over model, base_url, messages, parameters, strategy, arm, problem_id, sample and turn."""
+    """SHA-256 over model, base_url, parameters, prompt_sha256, strategy, arm, problem_id, sample and turn.
+
+    The feedback of later turns is not in it: a replayed sample finds what it was really answered, even if a public
+    test timed out differently this time.
+    """
     model: str
     base_url: str | None
     parameters: dict[str, Json]
@@ -204,6 +208,23 @@ class Response(Record):
     completion: Completion
     attempts: int
     """Requests it took, counting the ones that failed."""
+
+
+class RequestFault(Record):
+    """A request that was given up: no answer exists, its sample is unscored, and the next run asks again."""
+
+    key: str
+    model: str
+    base_url: str | None
+    arm: str
+    strategy: str
+    problem_id: str
+    sample: int
+    turn: int
+    kind: str
+    """As in errors.ProviderError: rate_limit, server, timeout, connection, context_length, content_filter, ..."""
+    message: str
+    attempts: int
 
 
 Fault = Literal["none", "model", "provider", "judge", "sandbox"]
