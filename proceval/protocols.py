@@ -73,6 +73,9 @@ class Family(Protocol):
     def canonical(self, instance: Instance, tier: str) -> Json:
         """A value equal for instances that differ only by a relabelling that keeps the answer."""
 
+    def fits(self, instance: Instance, tier: str) -> bool:
+        """Whether the instance has the sizes of the tier."""
+
     def space(self, tier: str) -> int | None:
         """How many distinct canonical instances the tier has, or None where it was not counted."""
 

@@ -1,0 +1,96 @@
+"""`python -m proceval`: plain help costs a few milliseconds, so heavy imports wait until it is known that it is not help."""
+
+import difflib
+import re
+import sys
+from pathlib import Path
+
+
+def config_dir() -> Path:
+    """The conf/ folder: the wheel's copy inside the package, else the checkout's beside it."""
+    here = Path(__file__).resolve().parent
+    for folder in (here / "conf", here.parent / "conf"):
+        if (folder / "config.yaml").is_file():
+            return folder
+    raise SystemExit("proceval: no conf/ folder inside or beside the package; reinstall proceval")
+
+
+def groups(conf: Path) -> dict[str, list[str]]:
+    """Config group -> its options, read from the tree."""
+    return {
+        group.name: sorted(option.stem for option in group.glob("*.yaml"))
+        for group in sorted(conf.iterdir())
+        if group.is_dir() and any(group.glob("*.yaml"))
+    }
+
+
+def top_keys(conf: Path) -> dict[str, str]:
+    """Top-level keys of config.yaml -> the comment that stands beside each."""
+    text = (conf / "config.yaml").read_text(encoding="utf-8")
+    found = re.findall(r"^(\w+):[^#\n]*(?:#\s*(.*))?$", text, re.MULTILINE)
+    return {key: comment for key, comment in found if key not in ("defaults", "hydra")}
+
+
+def usage() -> str:
+    conf = config_dir()
+    lines = [
+        "proceval: algorithmic problems with proved answers, measured tests and durable evaluations",
+        "",
+        "usage: python -m proceval [GROUP=OPTION ...] [KEY=VALUE ...] [--multirun] [--cfg job]",
+        "",
+        "groups (GROUP=OPTION; domain and difficulty also take lists: difficulty=[easy,hard])",
+    ]
+    lines += [f"  {name + '=':<13}{' | '.join(options)}" for name, options in groups(conf).items()]
+    lines += ["", "keys (KEY=VALUE)"]
+    lines += [f"  {key + '=':<13}{comment}" for key, comment in top_keys(conf).items()]
+    lines += [
+        "",
+        "examples",
+        "  python -m proceval                                         the whole main job, offline",
+        "  python -m proceval domain=graphs difficulty=hard",
+        "  python -m proceval --multirun model=mock,gold difficulty=easy,hard",
+        "  python -m proceval model=litellm model.id=openai/gpt-4o-mini",
+        "  python -m proceval stage=doctor",
+        "",
+        "--cfg job prints the composed configuration; --hydra-help shows Hydra's own options.",
+    ]
+    return "\n".join(lines)
+
+
+def misspelt(arguments: list[str]) -> str | None:
+    """One sentence on the first override whose key does not exist, or None; Hydra itself suggests nothing here."""
+    conf = config_dir()
+    known = sorted({*groups(conf), *top_keys(conf), "hydra"})
+    for argument in arguments:
+        match = re.match(r"^[+~]{0,2}([A-Za-z_]\w*)(?:[./@][^=]*)?(?:=|$)", argument)
+        if match is None or match[1] in known:
+            continue
+        near = difflib.get_close_matches(match[1], known, 1, 0.6)
+        advice = f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}."
+        return f"unknown key '{match[1]}' in '{argument}'; {advice}"
+    return None
+
+
+def main() -> None:
+    """Entry point of `python -m proceval` and of the `proceval` script; ends the process with a documented status."""
+    arguments = sys.argv[1:]
+    if arguments and arguments[0] in ("--help", "-h", "help"):
+        print(usage())
+        raise SystemExit(0)
+    if arguments == ["--version"]:
+        from proceval import __version__
+
+        print(f"proceval {__version__}")
+        raise SystemExit(0)
+    completing = any(argument in ("-sc", "--shell-completion") for argument in arguments)
+    complaint = None if completing else misspelt([a for a in arguments if not a.startswith("-")])
+    if complaint:
+        print(f"proceval: {complaint}", file=sys.stderr)
+        raise SystemExit(2)
+    from proceval.main import run
+
+    raise SystemExit(run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""From a composed configuration to ready-made parts: the one caller of hydra's instantiate.
+
+Everything is checked before anything is generated or paid for: unknown keys, wrong types, impossible ranges, and targets
+outside this project (hydra would run any importable function that a YAML names).
+"""
+
+import hashlib
+import inspect
+import os
+import platform
+import re
+import typing
+from collections.abc import Iterator
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+import omegaconf
+from omegaconf import DictConfig, OmegaConf
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, TypeAdapter, ValidationError
+
+from proceval.errors import InputError
+from proceval.seeding import digest
+
+TARGET = "_target_"
+ALLOWED_TARGETS = ("proceval.", "sandbox.")
+SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
+
+PRESENTATION = ("stage", "tracker", "workers", "outputs", "dry_run", "fresh", "rescore", "pass_k", "id")
+"""Keys that change how a run is carried out or shown, and never what it computes: left out of its identity."""
+
+GENERATION = ("domain", "difficulty", "prover", "audit", "seed", "count")
+"""Keys that a dataset's bytes follow from."""
+
+Plain = dict[str, Any]
+
+
+class Settings(BaseModel):
+    """The top-level keys and their bounds; the parts below a group are checked against their constructors."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    stage: Plain
+    track: Plain
+    domain: Plain = Field(min_length=1)
+    difficulty: Plain = Field(min_length=1)
+    model: Plain
+    strategy: Plain
+    sandbox: Plain
+    prover: Plain
+    audit: Plain
+    engine: Plain
+    tracker: Plain
+    seed: StrictInt | Annotated[StrictStr, Field(min_length=1)]
+    count: Annotated[StrictInt, Field(ge=1, le=1_000_000)]
+    samples: Annotated[StrictInt, Field(ge=1, le=10_000)]
+    pass_k: Annotated[list[Annotated[StrictInt, Field(ge=1)]], Field(min_length=1)]
+    workers: Annotated[StrictInt, Field(ge=1, le=1024)] | None
+    dataset: StrictStr | None
+    limit: Annotated[StrictInt, Field(ge=1)] | None
+    dry_run: StrictBool
+    fresh: StrictBool
+    rescore: StrictBool
+    id: StrictStr | None
+    outputs: Annotated[StrictStr, Field(min_length=1)]
+
+
+def register() -> None:
+    """Make `${run_folder:}` and `${slug:...}` known to OmegaConf; calling it twice is harmless."""
+    OmegaConf.register_new_resolver("run_folder", _run_folder, replace=True)
+    OmegaConf.register_new_resolver("slug", slug, replace=True)
+
+
+def slug(text: object) -> str:
+    """A text as a safe folder name of at most 100 characters."""
+    return re.sub(r"[^A-Za-z0-9._=+,-]+", "_", str(text)).strip("._")[:100] or "default"
+
+
+def compose(*overrides: str) -> Plain:
+    """The resolved configuration for these command-line words, without running anything: for notebooks and tests.
+
+    Raises InputError where a key, option or value is wrong.
+    """
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.errors import HydraException
+
+    from proceval.__main__ import config_dir
+
+    register()
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(version_base="1.3", config_dir=str(config_dir())):
+            settings = plain(hydra_compose("config", overrides=list(overrides)))
+    except (HydraException, omegaconf.errors.OmegaConfBaseException) as error:
+        raise InputError(" ".join(str(error).split())) from error
+    check(settings)
+    return settings
+
+
+def plain(cfg: DictConfig) -> Plain:
+    """The configuration as dicts and lists, interpolations resolved, hydra's own part left out.
+
+    Raises InputError for a missing value or an interpolation that leads nowhere.
+    """
+    try:
+        own = OmegaConf.masked_copy(cfg, [str(key) for key in cfg if key != "hydra"])
+        found = OmegaConf.to_container(own, resolve=True, throw_on_missing=True)
+    except omegaconf.errors.MissingMandatoryValue as error:
+        raise InputError(f"missing value: {_key(error)} must be given, e.g. {_key(error)}=VALUE") from error
+    except omegaconf.errors.OmegaConfBaseException as error:
+        raise InputError(f"configuration key {_key(error)}: {str(error).splitlines()[0]}") from error
+    assert isinstance(found, dict)
+    return {str(key): value for key, value in found.items()}
+
+
+def check(settings: Plain) -> Settings:
+    """Validate the whole resolved configuration. Raises InputError naming every offending key."""
+    try:
+        checked = Settings.model_validate(settings)
+    except ValidationError as error:
+        raise InputError("; ".join(_sentences(error))) from error
+    for path, node in _targets(settings):
+        _check_call(path, node)
+    return checked
+
+
+def build(node: Plain, path: str) -> Any:
+    """Instantiate a part with everything below it. Raises InputError where a constructor refuses its values."""
+    from hydra.errors import InstantiationException
+    from hydra.utils import instantiate
+
+    for where, target in _targets(node, path):
+        _check_call(where, target)
+    try:
+        return instantiate(OmegaConf.create(node), _convert_="all")
+    except InstantiationException as error:
+        cause = error.__cause__
+        while cause is not None and not isinstance(cause, InputError | ImportError | ValidationError):
+            cause = cause.__cause__
+        if isinstance(cause, InputError):
+            raise cause from error
+        if isinstance(cause, ValidationError):
+            raise InputError(f"{path}: " + "; ".join(_sentences(cause))) from error
+        raise InputError(f"{path}: {cause or str(error).splitlines()[0]}") from error
+
+
+def redact(node: Any) -> Any:
+    """A copy in which every value whose key looks like a credential is replaced; keys themselves stay readable."""
+    if isinstance(node, dict):
+        return {k: "REDACTED" if SECRET.search(str(k)) and isinstance(v, str) else redact(v) for k, v in node.items()}
+    return [redact(v) for v in node] if isinstance(node, list) else node
+
+
+def identity(settings: Plain) -> str:
+    """64 hex digits that follow from everything a run computes, and from nothing else."""
+    return digest({key: value for key, value in settings.items() if key not in PRESENTATION})
+
+
+def generation_identity(settings: Plain) -> str:
+    """64 hex digits that follow from everything a dataset's bytes depend on, the solver's version included."""
+    return digest({"keys": {key: settings[key] for key in GENERATION}, "versions": versions()["solvers"]})
+
+
+def versions() -> dict[str, Any]:
+    """Versions of what a result depends on; None for a package that is not installed."""
+
+    def of(name: str) -> str | None:
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return None
+
+    from proceval import __version__
+
+    return {
+        "proceval": __version__,
+        "python": platform.python_version(),
+        "platform": platform.system().lower() + "-" + platform.machine(),
+        "solvers": {name: of(name) for name in ("z3-solver", "cvc5")},
+        "packages": {name: of(name) for name in ("hydra-core", "pydantic", "litellm", "pyarrow", "wandb", "seaborn")},
+    }
+
+
+def git_commit(start: Path) -> str | None:
+    """The commit that the checkout around `start` stands on, or None outside one; read from .git without running git."""
+    for folder in (start, *start.parents):
+        git = folder / ".git"
+        if not git.is_dir():
+            continue
+        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        if not head.startswith("ref: "):
+            return head
+        reference = git / head[5:]
+        if reference.is_file():
+            return reference.read_text(encoding="utf-8").strip()
+        packed = git / "packed-refs"
+        lines = packed.read_text(encoding="utf-8").splitlines() if packed.is_file() else []
+        return next((line.split()[0] for line in lines if line.endswith(" " + head[5:])), None)
+    return None
+
+
+def sweep_folder(arguments: list[str]) -> str:
+    """Where a sweep lies: it follows from the command line, so that the same command resumes the same sweep."""
+    words = sorted(a for a in arguments if not a.startswith(("-", "fresh=", "workers=", "outputs=")))
+    root = next((a.partition("=")[2] for a in arguments if a.startswith("outputs=")), "outputs")
+    name = slug(",".join(words)).replace("=", "-")[:60]
+    return os.path.join(root, "sweeps", f"{name}-{hashlib.sha256(repr(words).encode()).hexdigest()[:8]}")
+
+
+def _run_folder(*, _root_: DictConfig) -> str:
+    settings = plain(_root_)
+    domains = sorted(settings.get("domain") or {})
+    tiers = list(settings.get("difficulty") or {})
+    model = settings.get("model") or {}
+    name = model.get("id") or str(model.get(TARGET, "")).rsplit(".", 1)[-1].lower() or "model"
+    parts = ["all" if len(domains) == 3 else "+".join(domains), "+".join(tiers), slug(name)]
+    readable = "-".join(part for part in parts if part)
+    return os.path.join(str(settings.get("outputs", "outputs")), f"{slug(readable)[:80]}-{identity(settings)[:8]}")
+
+
+def _key(error: Exception) -> str:
+    return str(getattr(error, "full_key", None) or getattr(error, "key", None) or "?")
+
+
+def _sentences(error: ValidationError) -> Iterator[str]:
+    for item in error.errors(include_url=False):
+        key = ".".join(str(part) for part in item["loc"] if not str(part).startswith(("constrained", "function-")))
+        if item["type"] == "extra_forbidden":
+            yield f"unknown key '{key}'; known keys: {', '.join(sorted(Settings.model_fields))}"
+        elif item["type"] == "missing":
+            yield f"missing key '{key}'"
+        else:
+            yield f"{key}={item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}"
+
+
+def _targets(node: Any, path: str = "") -> Iterator[tuple[str, Plain]]:
+    """Every dict below `node` that names a target, with its key path."""
+    if isinstance(node, dict):
+        if TARGET in node:
+            yield path, node
+        for key, value in node.items():
+            yield from _targets(value, f"{path}.{key}" if path else str(key))
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from _targets(value, f"{path}.{index}")
+
+
+def _check_call(path: str, node: Plain) -> None:
+    """Check a target and its keys against the constructor's signature and type hints."""
+    target = node[TARGET]
+    if not isinstance(target, str) or not target.startswith(ALLOWED_TARGETS):
+        raise InputError(f"{path}.{TARGET}={target!r}: only targets inside proceval. and sandbox. are allowed")
+    module, _, name = target.rpartition(".")
+    try:
+        made = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"{path}.{TARGET}={target!r}: {error}") from error
+    parameters = inspect.signature(made).parameters
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    keys = [str(key) for key in node if key not in (TARGET, "_convert_", "_recursive_", "_partial_")]
+    for key in keys:
+        if key not in parameters and not open_ended:
+            raise InputError(f"unknown key '{path}.{key}'; known keys: {', '.join(parameters)}")
+    missing = [n for n, p in parameters.items() if p.default is p.empty and p.kind is p.KEYWORD_ONLY and n not in node]
+    if missing:
+        raise InputError(f"missing key '{path}.{missing[0]}'")
+    hints = typing.get_type_hints(made.__init__ if inspect.isclass(made) else made, include_extras=True)
+    for key in keys:
+        if key in hints and not any(True for _ in _targets(node[key])):
+            _check_value(f"{path}.{key}", node[key], hints[key])
+
+
+def _check_value(key: str, value: Any, hint: Any) -> None:
+    try:
+        TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True)).validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        below = "".join(f".{part}" for part in first["loc"] if isinstance(part, str) and part.isidentifier())
+        raise InputError(f"{key}{below if isinstance(value, dict) else ''}={value!r}: {first['msg'][0].lower()}{first['msg'][1:]}") from error

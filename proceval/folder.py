@@ -1,0 +1,232 @@
+"""A run folder: fixed names, atomic writes, and how a stage finds what the stage before it wrote.
+
+    config.yaml        resolved configuration, secrets removed, with versions and git commit
+    dataset.jsonl      one Problem a line, in index order
+    dataset.parquet    the same for columnar readers
+    generation.json    counts, rejections by reason, guess floors, shortfalls
+    rejections.jsonl   one Rejection a line
+    certificates/      index.jsonl (one Certificate a line) and the SMT-LIB texts, ab/abcd....smt2.gz by SHA-256
+    audit.jsonl        one AuditReport a line
+    audit.parquet      one mutant a row
+    records.jsonl      one Response a line: what was paid for
+    faults.jsonl       requests that failed for good; retried by the next run
+    verdicts.jsonl     one Verdict a line, recomputed from the records
+    records.parquet    responses and verdicts joined
+    summary.json, report.md, figures/, wandb/, status.json
+"""
+
+import gzip
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from proceval.errors import InputError
+from proceval.schema import AuditReport, Certificate, Problem, Record, Rejection
+from proceval.store import lock
+
+R = TypeVar("R", bound=Record)
+
+GENERATED = ("dataset.jsonl", "generation.json", "rejections.jsonl", "certificates")
+"""What stage=generate leaves, and what a later run with the same inputs takes over instead of proving it again."""
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """One run's folder with what identifies it."""
+
+    path: Path
+    settings: dict[str, Any]
+    inputs: str
+    """Identity of the dataset that this configuration generates: 64 hex digits."""
+    outputs: Path
+    dataset: str | None
+
+    @contextmanager
+    def open(self, *, fresh: bool, writes: bool) -> Iterator[None]:
+        """Hold the folder alone while a stage writes; a live holder refuses, a dead one is taken over.
+
+        A stage that only reads leaves nothing behind. Raises InputError when another process holds the folder.
+        """
+        if not writes:
+            self._drop_if_empty()
+            yield
+            return
+        self.path.mkdir(parents=True, exist_ok=True)
+        with lock(self.path):
+            if fresh:
+                for item in self.path.iterdir():
+                    if item.name != "lock":
+                        shutil.rmtree(item) if item.is_dir() and not item.is_symlink() else item.unlink()
+            yield
+
+    def _drop_if_empty(self) -> None:
+        if self.path.is_dir() and not any(self.path.iterdir()):
+            self.path.rmdir()
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    # -------------------------------------------------------------------------------------- writing
+
+    def write_config(self, settings: dict[str, Any], *, versions: dict[str, Any], git_commit: str | None) -> None:
+        import yaml
+
+        body = {**settings, "versions": versions, "git_commit": git_commit}
+        if self.path.is_dir():
+            write_atomically(self / "config.yaml", yaml.safe_dump(body, sort_keys=False, allow_unicode=True))
+
+    def publish(self) -> None:
+        """Let later runs with the same inputs find this dataset."""
+        pointer = self.outputs / ".datasets" / f"{self.inputs}.json"
+        pointer.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(pointer, json.dumps({"folder": os.path.relpath(self.path, self.outputs)}) + "\n")
+
+    # -------------------------------------------------------------------------------------- finding
+
+    def published(self) -> Path | None:
+        """The folder of an earlier run whose dataset has the same inputs, or None."""
+        pointer = self.outputs / ".datasets" / f"{self.inputs}.json"
+        if not pointer.is_file():
+            return None
+        folder = self.outputs / str(json.loads(pointer.read_text(encoding="utf-8"))["folder"])
+        return folder if (folder / "generation.json").is_file() and (folder / "dataset.jsonl").is_file() else None
+
+    @contextmanager
+    def generating(self) -> Iterator[None]:
+        """Held while the dataset of these inputs is made, so that the jobs of a sweep prove it once."""
+        waiting = self.outputs / ".datasets" / self.inputs
+        waiting.mkdir(parents=True, exist_ok=True)
+        with lock(waiting, wait=True):
+            yield
+
+    def source(self) -> Path:
+        """The folder to read the dataset from: `dataset=`, this folder, or the stage before with the same inputs.
+
+        Raises InputError when there is none.
+        """
+        if self.dataset is not None:
+            given = Path(self.dataset)
+            file = given / "dataset.jsonl" if given.is_dir() else given
+            if not file.is_file():
+                raise InputError(f"dataset={self.dataset}: no such file, and no folder that holds a dataset.jsonl")
+            return file.parent
+        if (self / "dataset.jsonl").is_file():
+            return self.path
+        earlier = self.published()
+        if earlier is None:
+            raise InputError("no dataset: give dataset=PATH, or run stage=generate with the same domain, difficulty, seed and count")
+        return earlier
+
+    def problems(self) -> Iterator[Problem]:
+        """The problems of this run, one at a time, in dataset order."""
+        source = self.source()
+        given = Path(self.dataset) if self.dataset else None
+        return read(given if given and given.is_file() else source / "dataset.jsonl", Problem)
+
+    def adopt(self, source: Path, names: Iterable[str]) -> None:
+        """Copy what another folder holds into this one, so that a run folder is whole by itself."""
+        for name in names:
+            here, there = self / name, source / name
+            if here.exists() or not there.exists() or source.resolve() == self.path.resolve():
+                continue
+            staged = self / f".{name}.partial"
+            if staged.exists():
+                shutil.rmtree(staged) if staged.is_dir() else staged.unlink()
+            shutil.copytree(there, staged) if there.is_dir() else shutil.copyfile(there, staged)
+            os.replace(staged, here)
+
+
+def read(path: Path, kind: type[R]) -> Iterator[R]:
+    """The records of a JSONL file, one at a time.
+
+    Raises InputError naming file, line and field; a file without a single record is an error too.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    number = 0
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                raise InputError(f"{path}, line {number}: cut short (no line end); the file is not whole")
+            try:
+                record = kind.model_validate_json(line)
+            except ValidationError as error:
+                first = error.errors(include_url=False)[0]
+                where = ".".join(str(part) for part in first["loc"])
+                raise InputError(f"{path}, line {number}{', field ' + where if where else ''}: {first['msg']}") from error
+            yield record
+    if number == 0:
+        raise InputError(f"{path}: empty, not a single {kind.__name__.lower()}")
+
+
+def certificates(source: Path) -> Iterator[Certificate]:
+    return read(source / "certificates" / "index.jsonl", Certificate)
+
+
+def rejections(source: Path) -> Iterator[Rejection]:
+    path = source / "rejections.jsonl"
+    return read(path, Rejection) if path.is_file() and path.stat().st_size else iter(())
+
+
+def audits(source: Path) -> Iterator[AuditReport]:
+    return read(source / "audit.jsonl", AuditReport)
+
+
+def write_records(path: Path, records: Iterable[Record]) -> int:
+    """Write a JSONL file whole or not at all; returns how many lines."""
+    count = 0
+    staged = path.with_name(f".{path.name}.partial")
+    with staged.open("w", encoding="utf-8") as out:
+        for record in records:
+            out.write(line(record))
+            count += 1
+        out.flush()
+        os.fsync(out.fileno())
+    os.replace(staged, path)
+    return count
+
+
+def line(record: Record) -> str:
+    """A record as one line of JSON: fixed key order, ASCII, integers of any size exact."""
+    return json.dumps(record.model_dump(mode="python"), separators=(",", ":"), ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a small file whole or not at all."""
+    staged = path.with_name(f".{path.name}.partial")
+    staged.write_text(text, encoding="utf-8")
+    os.replace(staged, path)
+
+
+def write_smt(folder: Path, sha256: str, text: str) -> None:
+    """Store one SMT-LIB text under its hash; a text that is already there is left alone."""
+    path = folder / sha256[:2] / f"{sha256}.smt2.gz"
+    if path.is_file():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staged = path.with_name(f".{path.name}.partial")
+    staged.write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
+    os.replace(staged, path)
+
+
+def write_status(folder: Path, exit_status: int) -> None:
+    """Leave a job's exit status where the sweep that started it looks."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "status.json", json.dumps({"exit_status": exit_status}) + "\n")
+
+
+def sweep_statuses(sweep: Path) -> list[int]:
+    """Exit status of every job of a sweep; a job that left none ended badly and counts as 1."""
+    jobs = [job for job in sorted(sweep.iterdir()) if job.is_dir() and job.name[0].isdigit()] if sweep.is_dir() else []
+    statuses = []
+    for folder in jobs:
+        path = folder / "status.json"
+        statuses.append(int(json.loads(path.read_text(encoding="utf-8"))["exit_status"]) if path.is_file() else 1)
+    return statuses

@@ -1,0 +1,101 @@
+"""The one entry point: compose, check, build the stage with its parts, run it in its folder, end with a documented status.
+
+Exit statuses: 0 fine, 1 a finding, 2 bad input or usage, 3 something stayed unscored, 130 interrupted.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from proceval import config
+from proceval.__main__ import config_dir
+from proceval.errors import InputError, ProcevalError
+from proceval.folder import RunFolder, sweep_statuses, write_status
+
+INTERRUPTED = 130
+_last_status = 0
+
+
+def execute(cfg: DictConfig) -> int:
+    """One Hydra job: the whole programme on one screen."""
+    settings = config.plain(cfg)
+    checked = config.check(settings)
+    stage = config.build(settings["stage"], "stage")
+    folder = RunFolder(
+        path=Path(HydraConfig.get().runtime.output_dir),
+        settings=settings,
+        inputs=config.generation_identity(settings),
+        outputs=Path(checked.outputs),
+        dataset=checked.dataset,
+    )
+    with folder.open(fresh=checked.fresh, writes=stage.writes):
+        folder.write_config(config.redact(settings), versions=config.versions(), git_commit=config.git_commit(config_dir()))
+        status: int = stage.run(folder)
+    return _ended(status)
+
+
+def job(cfg: DictConfig) -> int:
+    """`execute`, with every expected failure turned into one sentence and a status; in a sweep the other jobs go on."""
+    try:
+        return execute(cfg)
+    except ProcevalError as error:
+        print(f"proceval: {error}", file=sys.stderr)
+        return _ended(error.exit_status)
+    except KeyboardInterrupt:
+        _ended(INTERRUPTED)
+        raise
+
+
+def _ended(status: int) -> int:
+    """Note how a job ended where a sweep looks for it; a lone run that never started leaves no empty folder."""
+    global _last_status
+    _last_status = status
+    hydra_config = HydraConfig.get()
+    folder = Path(hydra_config.runtime.output_dir)
+    if hydra_config.mode is RunMode.MULTIRUN:
+        write_status(folder, status)
+    elif folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+    return status
+
+
+def run() -> int:
+    """Parse the command line, run its job or jobs, and return the process's exit status."""
+    arguments = sys.argv[1:]
+    sweeping = any(a in ("-m", "--multirun") for a in arguments)
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises to us instead of printing a traceback
+    os.environ["PROCEVAL_SWEEP"] = config.sweep_folder(arguments)
+    config.register()
+    entry = hydra.main(version_base="1.3", config_path=str(config_dir()), config_name="config")(job)
+    try:
+        entry()
+    except (HydraException, OmegaConfBaseException, InputError) as error:
+        print(f"proceval: {_one_sentence(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"\nproceval: interrupted; nothing finished is lost. Resume with:\n  {_command(arguments)}", file=sys.stderr)
+        return INTERRUPTED
+    return max(sweep_statuses(Path(os.environ["PROCEVAL_SWEEP"])), default=1) if sweeping else _last_status
+
+
+def _command(arguments: list[str]) -> str:
+    import shlex
+
+    return shlex.join(["python", "-m", "proceval", *(a for a in arguments if a != "fresh=true")])
+
+
+def _one_sentence(error: BaseException) -> str:
+    """Hydra's message on few lines: what is wrong and which options there are."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = " ".join(line for line in lines if not line.startswith(("Set the environment variable", "full_key", "object_type")))
+    cause = error.__cause__
+    if cause is not None and str(cause).splitlines() and str(cause).splitlines()[0] not in text:
+        text += f" ({str(cause).splitlines()[0]})"
+    return text

@@ -1,0 +1,26 @@
+"""stage=benchmark: the main job, step by step; each step is a stage that could be run alone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from proceval.folder import RunFolder
+
+
+class Benchmark:
+    """Runs its steps in order; a finding or an unscored sample does not keep the later steps from reporting it."""
+
+    writes = True
+
+    def __init__(self, *, steps: Mapping[str, Any]) -> None:
+        self.steps = dict(steps)
+
+    def run(self, folder: RunFolder) -> int:
+        if folder.dataset is not None:
+            self.steps.pop("generate", None)
+        worst = 0
+        report = self.steps.pop("report", None)
+        for step in self.steps.values():
+            worst = max(worst, step.run(folder))
+        if report is not None:
+            worst = max(worst, report.run(folder, exit_status=worst))
+        return worst

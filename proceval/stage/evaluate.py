@@ -1,0 +1,85 @@
+"""stage=evaluate: ask a model for completions and judge them; only problems that the audit accepted are asked."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from proceval import folder as files
+from proceval.errors import InputError
+from proceval.folder import RunFolder
+from proceval.schema import Problem
+from proceval.stage import progress
+
+
+class Evaluate:
+    """Appends records.jsonl (paid responses) and writes verdicts.jsonl; exit status 3 when something stayed unscored."""
+
+    writes = True
+
+    def __init__(
+        self,
+        *,
+        engine: Any,
+        track: Any,
+        model: Any,
+        strategy: Any,
+        sandbox: Any,
+        samples: Annotated[int, Field(ge=1)],
+        limit: int | None,
+        dry_run: bool,
+        rescore: bool,
+    ) -> None:
+        self.engine, self.track, self.model, self.strategy, self.sandbox = engine, track, model, strategy, sandbox
+        self.samples, self.limit, self.dry_run, self.rescore = samples, limit, dry_run, rescore
+
+    def run(self, folder: RunFolder) -> int:
+        source = folder.source()
+        folder.adopt(source, (*files.GENERATED, "audit.jsonl"))
+        problems = self._accepted(folder)
+        if self.dry_run:
+            forecast = self.engine.forecast(problems, model=self.model, strategy=self.strategy, track=self.track, samples=self.samples)
+            progress.say("forecast " + ", ".join(f"{key} {'unknown' if value is None else value}" for key, value in forecast.items()))
+            return 0
+        self.sandbox.start()  # forks before the event loop and the model's client exist
+        missing = self.sandbox.missing_layers()
+        if missing:
+            progress.say(f"sandbox  {self.sandbox.name} runs WITHOUT: {', '.join(missing)}")
+        scorer = self.track.scorer(self.sandbox)
+        with progress.bar("evaluate", len(problems) * self.samples) as advance:
+            if self.rescore:
+                report = self.engine.rescore(problems, track=self.track, scorer=scorer, folder=folder.path, progress=advance)
+            else:
+                report = self.engine.evaluate(
+                    problems,
+                    model=self.model,
+                    strategy=self.strategy,
+                    track=self.track,
+                    scorer=scorer,
+                    samples=self.samples,
+                    folder=folder.path,
+                    progress=advance,
+                )
+        self.sandbox.close()
+        outcomes = Counter(verdict.outcome for verdict in report.verdicts)
+        progress.say("evaluate " + ", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()))
+        return 3 if any(not verdict.scored for verdict in report.verdicts) else 0
+
+    def _accepted(self, folder: RunFolder) -> list[Problem]:
+        """The problems to ask, `limit` a cell; withheld ones are left out by key. Raises InputError when none is left."""
+        audit: Path = folder / "audit.jsonl"
+        withheld = {report.problem_id for report in files.audits(folder.path) if not report.accepted} if audit.is_file() else set()
+        taken: Counter[tuple[str, str]] = Counter()
+        chosen = []
+        for problem in folder.problems():
+            cell = (problem.family, problem.difficulty)
+            if problem.id in withheld or (self.limit is not None and taken[cell] >= self.limit):
+                continue
+            taken[cell] += 1
+            chosen.append(problem)
+        if not chosen:
+            raise InputError(f"no problem to evaluate: the dataset is empty or the audit withheld all {len(withheld)} of its problems")
+        if not audit.is_file():
+            progress.say("evaluate this dataset was not audited: run stage=audit to measure its tests")
+        return chosen

@@ -1,0 +1,202 @@
+"""stage=verify: prove a stored dataset again from its instances alone, trusting none of its hashes.
+
+Each row is rebuilt: statement and reference from the family, the specification from the stored instance, the answer from
+the solver, the oracle and the reference. Whatever differs is named by row and field.
+"""
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from proceval import folder as files
+from proceval.errors import InputError, Malformed
+from proceval.folder import RunFolder
+from proceval.problem import problem_id, prove
+from proceval.protocols import Family, Prover
+from proceval.schema import Certificate, Problem
+from proceval.seeding import canonical, text_digest
+from proceval.stage import progress
+from sandbox.worker import Pool, Reply
+
+Fault = tuple[str, str]
+"""(field, what is wrong with it)."""
+
+
+class Verify:
+    """Prints every difference as `row N, field: sentence`; exit status 1 when there is one."""
+
+    writes = False
+
+    def __init__(self, *, families: Mapping[str, Mapping[str, Family]], prover: Prover, workers: int | None) -> None:
+        self.families = {name: family for group in families.values() for name, family in group.items()}
+        self.prover = prover
+        self.workers = workers or os.cpu_count() or 1
+
+    def run(self, folder: RunFolder) -> int:
+        source = folder.source()
+        evidence = self._evidence(source)
+        total = sum(1 for _ in folder.problems())
+        limits = self.prover.limits
+        found = rows = 0
+        seen: dict[str, int] = {}
+        with (
+            Pool(self._row, workers=self.workers, cpu_s=limits["cpu_s"], wall_s=limits["wall_s"], memory_bytes=limits["memory_bytes"]) as pool,
+            progress.bar("verify", total) as advance,
+        ):
+            jobs = ((problem, evidence.get(problem.id, []), source) for problem in folder.problems())
+            for rows, (problem, reply) in enumerate(zip(folder.problems(), pool.map(jobs), strict=True), 1):
+                faults = [*self._once(problem, rows, seen), *self._told(reply)]
+                for field, sentence in faults:
+                    print(f"row {rows}, {field}: {sentence}")
+                found += len(faults)
+                advance(rows)
+        for stranger in sorted(set(evidence) - set(seen)):
+            print(f"certificates/index.jsonl: certificate for {stranger}, which the dataset does not hold")
+            found += 1
+        progress.say(f"verify   {rows} problems proved again with {self.prover.name}: {found or 'no'} difference{'s' if found != 1 else ''}")
+        return 1 if found else 0
+
+    def _evidence(self, source: Path) -> dict[str, list[Certificate]]:
+        if not (source / "certificates" / "index.jsonl").is_file():
+            raise InputError(f"{source / 'certificates' / 'index.jsonl'}: no such file; a dataset without certificates cannot be verified")
+        found: dict[str, list[Certificate]] = {}
+        for item in files.certificates(source):
+            found.setdefault(item.problem_id, []).append(item)
+        return found
+
+    def _once(self, problem: Problem, row: int, seen: dict[str, int]) -> Iterator[Fault]:
+        if problem.id in seen:
+            yield "id", f"{problem.id} stands already in row {seen[problem.id]}"
+        seen.setdefault(problem.id, row)
+
+    def _told(self, reply: Reply) -> list[Fault]:
+        if reply.status == "done":
+            return list(reply.value)
+        return [(reply.section or "row", f"could not be checked: worker {reply.status} {(reply.error or '').strip()}".strip())]
+
+    # ------------------------------------------------------------------------------------- the worker
+
+    def _row(self, job: tuple[Problem, list[Certificate], Path], section: Any) -> list[Fault]:
+        problem, evidence, source = job
+        family = self.families.get(problem.family)
+        if family is None:
+            return [("family", f"{problem.family!r} is not among the families of domain=; known here: {', '.join(self.families)}")]
+        if problem.family_version != family.version:
+            return [("family_version", f"{problem.family_version}, this proceval has version {family.version} of {family.name}")]
+        return [
+            *_content(problem, family),
+            *self._tests(problem, family, evidence, source, section),
+        ]
+
+    def _tests(self, problem: Problem, family: Family, evidence: list[Certificate], source: Path, section: Any) -> Iterator[Fault]:
+        namespace: dict[str, Any] = {"__name__": "reference"}
+        exec(family.reference, namespace)  # our own text, not the file's
+        by_test = {item.test: item for item in evidence}
+        if len(by_test) != len(evidence):
+            yield "certificates", "two certificates for one test"
+        numbered = [*enumerate(problem.tests), *((-1 - i, test) for i, test in enumerate(problem.examples))]
+        for stray in sorted(set(by_test) - {number for number, _ in numbered}):
+            yield "certificates", f"certificate for test {stray}, which the problem does not have"
+        for number, test in numbered:
+            field = f"tests.{number}" if number >= 0 else f"examples.{-1 - number}"
+            try:
+                proof = prove(family, self.prover, test.arguments, lambda label, field=field: section(f"{field} {label}"))  # type: ignore[misc]
+            except Malformed as error:
+                yield f"{field}.arguments", f"breaks the family's contract: {error}"
+                continue
+            if proof.status != "unique":
+                yield f"{field}.arguments", f"{proof.status} instead of unique ({proof.reason})"
+                continue
+            if not same(test.expected, proof.answer):
+                yield f"{field}.expected", f"{_short(test.expected)}, but the proved answer is {_short(proof.answer)}"
+            truth = family.oracle(test.arguments)
+            if truth.status != "unique" or not same(proof.answer, truth.answer):
+                yield f"{field}.expected", f"the oracle says {truth.status} {_short(truth.answer)}"
+            given = namespace[family.entry_point](**json.loads(json.dumps(test.arguments)))
+            if not same(proof.answer, given):
+                yield f"{field}.expected", f"the reference returns {_short(given)}"
+            yield from _compare_evidence(field, by_test.get(number), proof, family, source)
+
+
+def _content(problem: Problem, family: Family) -> Iterator[Fault]:
+    """What a row says about itself against what its family says."""
+    for field, ours in (
+        ("domain", family.domain),
+        ("statement", family.statement),
+        ("entry_point", family.entry_point),
+        ("parameters", tuple(family.parameters)),
+        ("reference", family.reference),
+    ):
+        if getattr(problem, field) != ours:
+            yield field, f"differs from version {family.version} of {family.name}"
+    if problem.difficulty not in family.tiers:
+        yield "difficulty", f"{problem.difficulty!r} is not among difficulty=; known here: {', '.join(family.tiers)}"
+    elif not family.fits(problem.arguments, problem.difficulty):
+        yield "difficulty", f"the instance has not the size of tier {problem.difficulty}"
+    identity = problem_id(
+        family=problem.family,
+        family_version=problem.family_version,
+        arguments=problem.arguments,
+        statement=problem.statement,
+        entry_point=problem.entry_point,
+        expected=problem.expected,
+    )
+    if identity != problem.id:
+        yield "id", f"{problem.id}, but the content hashes to {identity}"
+    main = problem.tests[0] if problem.tests else None
+    if main is None or main.origin != "main":
+        yield "tests.0", "the first test must be the main instance"
+    else:
+        if canonical(main.arguments) != canonical(problem.arguments):
+            yield "arguments", "differs from the main test's arguments"
+        if not same(main.expected, problem.expected):
+            yield "expected", "differs from the main test's expected value"
+    for number, test in enumerate(problem.tests[1:], 1):
+        if test.origin != "targeted":
+            yield f"tests.{number}.origin", f"{test.origin!r} instead of targeted"
+    if [canonical(t.arguments) for t in problem.examples] != [canonical(i) for i in family.examples()] or any(
+        t.origin != "example" for t in problem.examples
+    ):
+        yield "examples", f"differs from version {family.version} of {family.name}"
+
+
+def _compare_evidence(field: str, stored: Certificate | None, proof: Any, family: Family, source: Path) -> Iterator[Fault]:
+    where = f"certificate of {field}"
+    if stored is None:
+        yield where, "missing"
+        return
+    if stored.status != "unique" or stored.reason is not None:
+        yield where, f"status {stored.status!r}, reason {stored.reason!r}; proved unique now"
+    if not same(stored.answer, proof.answer):
+        yield f"{where}.answer", f"{_short(stored.answer)}, but the proved answer is {_short(proof.answer)}"
+    if stored.oracle != family.oracle_name:
+        yield f"{where}.oracle", f"{stored.oracle!r} instead of {family.oracle_name!r}"
+    if stored.queries and proof.queries and stored.queries[0].smt_sha256 != proof.queries[0].smt_sha256:
+        yield f"{where}.queries.0.smt_sha256", "the specification rebuilt from the instance has another text"
+    if stored.solver == proof.solver and stored.queries != proof.queries:
+        yield f"{where}.queries", "verdicts, hashes or resource counts differ from the same solver's, run again"
+    for query in stored.queries:
+        path = source / "certificates" / query.smt_sha256[:2] / f"{query.smt_sha256}.smt2.gz"
+        try:
+            text = gzip.decompress(path.read_bytes()).decode()
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            yield f"{where}, {path.name}", f"cannot be read: {error}"
+            continue
+        if text_digest(text) != query.smt_sha256:
+            yield f"{where}, {path.name}", "the text does not have this hash"
+
+
+def same(left: Any, right: Any) -> bool:
+    """Strict equality of JSON values: True, 1 and 1.0 differ."""
+    return canonical(left) == canonical(right)
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, default=repr)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+

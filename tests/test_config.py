@@ -1,0 +1,116 @@
+"""The configuration tree: every option composes and builds, experiments win, and mistakes get one clear sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from proceval import config
+from proceval.__main__ import config_dir, groups, misspelt, top_keys
+from proceval.errors import InputError
+
+CONF = config_dir()
+OPTIONS = [(group, option) for group, options in groups(CONF).items() for option in options]
+
+
+@pytest.mark.parametrize(("group", "option"), OPTIONS, ids=lambda v: v)
+def test_every_option_of_every_group_composes_and_builds(group: str, option: str) -> None:
+    words = [f"{group}={option}"]
+    if (group, option) == ("model", "litellm"):
+        words.append("model.id=openai/some-model")
+    settings = config.compose(*words)
+    if group == "experiment":
+        config.build(settings["stage"], "stage")
+    elif group != "difficulty":
+        assert config.build(settings[group], group) is not None
+
+
+def test_lists_of_domains_and_tiers_merge() -> None:
+    settings = config.compose("domain=[arrays,graphs]", "difficulty=[easy,medium,hard,extreme]")
+    assert list(settings["domain"]) == ["arrays", "graphs"]
+    assert list(settings["difficulty"]) == ["easy", "medium", "hard", "extreme"]
+
+
+def test_an_experiment_wins_over_the_defaults_and_the_command_line_wins_over_it() -> None:
+    assert config.compose()["count"] != config.compose("experiment=smoke")["count"]
+    assert list(config.compose("experiment=smoke")["difficulty"]) == ["easy", "medium"]
+    assert config.compose("experiment=smoke", "count=7")["count"] == 7
+
+
+def test_the_defaults_list_starts_with_self_and_ends_with_the_experiment() -> None:
+    lines = (CONF / "config.yaml").read_text(encoding="utf-8").split("defaults:")[1].split("\n\n")[0].strip().splitlines()
+    assert lines[0].split()[1] == "_self_"
+    assert lines[-1].split()[1] == "experiment:"
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["count=0"], ["count", "greater than or equal to 1"]),
+        (["count=many"], ["count", "many"]),
+        (["samples=-3"], ["samples"]),
+        (["seed=[1]"], ["seed"]),
+        (["seed=true"], ["seed"]),
+        (["+colour=red"], ["unknown key 'colour'"]),
+        (["+model.colour=red"], ["unknown key 'model.colour'"]),
+        (["model=mok"], ["mok", "mock"]),
+        (["domain=grahps"], ["grahps", "graphs"]),
+        (["model=litellm"], ["model.id"]),
+        (["limit=0"], ["limit"]),
+        (["dry_run=maybe"], ["dry_run"]),
+        (["pass_k=[]"], ["pass_k"]),
+        (["stage._target_=os.getcwd"], ["stage._target_", "only targets inside proceval. and sandbox."]),
+        (["difficulty.hard.graphs.vertices=[9,3]"], ["difficulty.hard.graphs.vertices"]),
+        (["difficulty.hard.graphs.vertices=ten"], ["difficulty.hard.graphs.vertices"]),
+        (["difficulty.hard.graphs.density=7"], ["difficulty.hard.graphs.density"]),
+    ],
+    ids=lambda v: " ".join(v) if isinstance(v, list) else None,
+)
+def test_a_mistake_is_named_with_its_key(words: list[str], names: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        settings = config.compose(*words)
+        config.build(settings["stage"], "stage")
+    for name in names:
+        assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_misspelt_key_is_answered_with_the_nearest_one() -> None:
+    assert "did you mean 'domain'?" in (misspelt(["domian=graphs"]) or "")
+    assert "did you mean 'samples'?" in (misspelt(["sample=3"]) or "")
+    assert misspelt(["domain=graphs", "model.id=a/b", "+experiment=smoke", "~track", "hydra/launcher=joblib"]) is None
+
+
+def test_sizes_can_be_set_for_a_tier_and_for_one_family() -> None:
+    tier = config.compose("domain=graphs", "difficulty=hard", "difficulty.hard.graphs.vertices=[20,30]")
+    assert all(f.levels["hard"].vertices == (20, 30) for f in config.build(tier["domain"], "domain")["graphs"].values())
+    one = config.compose("domain=graphs", "difficulty=hard", "domain.graphs.dag_reachability.vertices=[20,30]")
+    families = config.build(one["domain"], "domain")["graphs"]
+    assert families["dag_reachability"].levels["hard"].vertices == (20, 30)
+    assert families["dag_shortest_path"].levels["hard"].vertices != (20, 30)
+
+
+def test_secrets_are_replaced_in_what_is_written() -> None:
+    given = {"model": {"api_key": "s3cret", "id": "x", "max_tokens": 5, "headers": [{"auth_token": "s3cret"}]}}
+    shown = config.redact(given)
+    assert "s3cret" not in str(shown)
+    assert shown["model"]["id"] == "x"
+    assert shown["model"]["max_tokens"] == 5
+
+
+def test_a_run_folder_follows_from_what_a_run_computes_and_not_from_how_it_is_shown() -> None:
+    base = config.identity(config.compose())
+    assert base == config.identity(config.compose("workers=1", "tracker=off", "stage=report"))
+    assert base != config.identity(config.compose("seed=1"))
+    assert base != config.identity(config.compose("model=gold"))
+
+
+def test_every_top_level_key_is_explained_in_help() -> None:
+    assert all(comment for comment in top_keys(CONF).values())
+
+
+def test_the_commit_is_read_from_a_checkout_and_is_none_outside_one(tmp_path: Path) -> None:
+    assert config.git_commit(tmp_path) is None or Path("/.git").exists()
+    (tmp_path / ".git" / "refs" / "heads").mkdir(parents=True)
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / ".git" / "refs" / "heads" / "main").write_text("abc123\n")
+    assert config.git_commit(tmp_path) == "abc123"
