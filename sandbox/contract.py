@@ -35,9 +35,19 @@ class Job:
 
 
 Kind = Literal[
-    "returned", "raised", "timeout", "memory", "killed", "output_limit", "exited", "unserialisable", "protocol", "not_run"
+    "returned",
+    "raised",
+    "timeout",
+    "memory",
+    "killed",
+    "output_limit",
+    "exited",
+    "unserialisable",
+    "protocol",
+    "not_run",
 ]
-"""`exited`: left early without a result; `protocol`: wrote something else where a result belongs. All are the guest's."""
+"""`exited`: left early without a result (SystemExit counts); `protocol`: wrote something else where a result belongs;
+`killed`: by a signal; `not_run`: see `Job.stop_on_failure`. All are the guest's doing."""
 
 
 @dataclass(frozen=True)
