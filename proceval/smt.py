@@ -101,6 +101,16 @@ class Spec:
             text = f"; at most as costly as the witness\n(assert (<= {self.cost} {literal(values[self.cost])}))\n" + text
         return text
 
+    def cheaper(self, values: Values) -> str:
+        """The assertion that a model costs less than the witness."""
+        if self.cost is None:
+            raise ValueError("only a specification that minimises has a cost")
+        return f"; a model that is cheaper than the witness\n(assert (< {self.cost} {literal(values[self.cost])}))\n"
+
+    def exactly(self, values: Values) -> str:
+        """The assertion that the goal's variables have just the witness's values."""
+        return f"; the witness itself\n(assert {conj([self._equals(name, values[name]) for name in self.terms])})\n"
+
     @staticmethod
     def _equals(name: str, value: "int | bool") -> str:
         if isinstance(value, bool):

@@ -1,0 +1,1 @@
+"""Families over arrays of integers."""

@@ -1,0 +1,1 @@
+"""Families over complete deterministic finite automata."""

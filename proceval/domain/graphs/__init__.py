@@ -1,0 +1,1 @@
+"""Families over directed acyclic graphs."""

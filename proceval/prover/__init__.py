@@ -1,0 +1,1 @@
+"""Provers: the only place that knows solvers."""
