@@ -118,6 +118,8 @@ class Mutant(Record):
     id: str
     """Stable under edits elsewhere: template hash, operator, site."""
     operator: str
+    tier: Literal["gate", "reported"] = "gate"
+    """A survivor of the tier `reported` is shown and withholds nothing."""
     line: int
     """1-based line of the reference."""
     column: int
@@ -127,6 +129,8 @@ class Mutant(Record):
     kill_kind: Literal["value", "type", "exception", "step_budget"] | None
     killed_by: int | None
     """Index of the first test that kills it, or None."""
+    kills: tuple[int, ...] = ()
+    """Indices of all tests that kill it."""
     reason: str | None
     """For `equivalent`: the ledger's method; for `broken`: what happened."""
 
@@ -145,8 +149,8 @@ class AuditReport(Record):
 
     @property
     def accepted(self) -> bool:
-        """True when every mutant is killed, equivalent, a duplicate, or did not compile."""
-        return self.fault is None and all(m.fate != "survived" for m in self.mutants)
+        """True when every mutant of the gate is killed, equivalent, a duplicate, or did not compile."""
+        return self.fault is None and all(m.fate != "survived" or m.tier != "gate" for m in self.mutants)
 
 
 class Rejection(Record):

@@ -46,7 +46,7 @@ def test_a_file_keeps_the_house_rules(path: Path) -> None:
             assert node.end_lineno - node.lineno <= 70, f"{name}: {node.name} is too long"
         if isinstance(node, ast.ExceptHandler):
             broad = node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException")
-            allowed = name.startswith(("proceval/engine", "sandbox/"))
+            allowed = name.startswith(("proceval/engine", "proceval/audit/runner.py", "sandbox/"))
             assert not broad or allowed, f"{name}:{node.lineno} catches everything"
         for module in _imported(node):
             doors = DOORS.get(module)

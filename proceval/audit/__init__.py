@@ -1,0 +1,1 @@
+"""The mutation audit: do a problem's tests notice when its reference is wrong?"""

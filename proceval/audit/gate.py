@@ -1,0 +1,192 @@
+"""The gate that every problem passes: its tests must kill each mutant that the ledger does not prove harmless."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from random import Random
+from typing import ClassVar, Literal
+
+from proceval.audit import suite
+from proceval.audit.guard import Guard, Limits, Row
+from proceval.audit.ledger import Entry, entries_for
+from proceval.audit.mutate import Candidate
+from proceval.audit.runner import Kill
+from proceval.audit.template import TIERS, Template, entry_point_of, template
+from proceval.errors import Finding, InputError
+from proceval.protocols import Family, Instance
+from proceval.schema import AuditReport, Fate, Json, Mutant, Problem, Test
+
+Tests = Sequence[tuple[Mapping[str, Json], Json]]
+_STRENGTH: tuple[Kill, ...] = ("value", "type", "exception", "step_budget")
+
+
+class Gate:
+    """Base of the audits; a subclass says which operators withhold a problem.
+
+    The guard's child is forked at the first use and kept, so a process forked from this one makes its own.
+    """
+
+    version: ClassVar[int]
+    gate_tiers: ClassVar[frozenset[str]]
+
+    def __init__(
+        self,
+        *,
+        tiers: Sequence[str],
+        step_budget_factor: int,
+        step_budget_base: int,
+        pool_size: int,
+        suite_limit: int,
+        limits: Mapping[str, float],
+    ):
+        unknown = [tier for tier in tiers if tier not in TIERS]
+        if unknown or not self.gate_tiers <= set(tiers):
+            needed = ", ".join(sorted(self.gate_tiers))
+            raise InputError(f"audit.tiers is {list(tiers)}; {needed} is needed, allowed are {', '.join(TIERS)}")
+        if step_budget_factor < 2 or step_budget_base < 1:
+            raise InputError("audit.step_budget_factor must be at least 2 and audit.step_budget_base at least 1")
+        if pool_size < 0 or suite_limit < 0:
+            raise InputError("audit.pool_size and audit.suite_limit must not be negative")
+        self.tiers = tuple(tiers)
+        self.pool_size, self.suite_limit = pool_size, suite_limit
+        try:
+            bounds = Limits(float(limits["cpu_s"]), float(limits["wall_s"]), int(limits["memory_bytes"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError("audit.limits needs the numbers cpu_s, wall_s and memory_bytes") from error
+        self._guard = Guard(bounds, factor=step_budget_factor, base=step_budget_base)
+
+    @property
+    def name(self) -> str:
+        return f"{type(self).__name__.lower()} {self.version}"
+
+    def close(self) -> None:
+        self._guard.close()
+
+    # ------------------------------------------------------------------------------------ making a suite
+
+    def choose(self, family: Family, main: Instance, expected: Json, rng: Random) -> list[Instance]:
+        """Companion instances that, with the main one, kill every mutant outside the ledger, if the pool can.
+
+        The pool is drawn from the family's targeted instances; the oracle says what each answer is and drops those that
+        have none. Raises Finding when reference and oracle disagree.
+        """
+        made = template(family.reference, self.tiers)
+        excused = entries_for(made.sha256)
+        wanted = [m for m in made.runnable if self._gates(made, m) and m.id not in excused]
+        _, rows = self._run(family, [(main, expected)], wanted)
+        alive = [mutant for mutant, row in zip(wanted, rows, strict=True) if not any(row.kills)]
+        pool = self._pool(family, main, rng) if alive else []
+        if not pool:
+            return []
+        misses, rows = self._run(family, pool, alive)
+        for number in misses:
+            raise Finding(f"{family.name}: the reference and the oracle disagree on {pool[number][0]}")
+        kills = {
+            number: {m.id for m, row in zip(alive, rows, strict=True) if row.kills[number]}
+            for number in range(len(pool))
+        }
+        sizes = {number: suite.size(instance) for number, (instance, _) in enumerate(pool)}
+        chosen = suite.cover(kills, sizes, {m.id for m in alive}, self.suite_limit)
+        return [dict(pool[number][0]) for number in chosen]
+
+    def _pool(self, family: Family, main: Instance, rng: Random) -> list[tuple[Instance, Json]]:
+        pool, seen = [], [main]
+        for instance in islice(family.targeted(rng), self.pool_size):
+            truth = family.oracle(instance)
+            if truth.status == "unique" and instance not in seen:
+                pool.append((instance, truth.answer))
+                seen.append(instance)
+        return pool
+
+    def _run(
+        self, family: Family, tests: Tests, mutants: Sequence[Candidate]
+    ) -> tuple[Mapping[int, object], list[Row]]:
+        return self._guard.run(family.reference, family.entry_point, tests, [m.text for m in mutants])
+
+    # --------------------------------------------------------------------------------------- judging one
+
+    def audit(self, problem: Problem) -> AuditReport:
+        """The fate of every mutant under the problem's hidden tests, from the problem's own text alone."""
+        return self._report(problem.id, problem.reference, problem.entry_point, problem.tests)
+
+    def audit_function(self, reference: str, tests: Sequence[Test]) -> AuditReport:
+        """The same for somebody's own function: the last public one of the text. Raises InputError without one."""
+        return self._report("", reference, entry_point_of(reference), tests)
+
+    def _report(self, problem_id: str, reference: str, entry_point: str, tests: Sequence[Test]) -> AuditReport:
+        made = template(reference, self.tiers)
+        excused = entries_for(made.sha256)
+        calls = [(test.arguments, test.expected) for test in tests]
+        fault: str | None = None
+        rows: list[Row] = []
+        try:
+            misses, rows = self._guard.run(reference, entry_point, calls, [m.text for m in made.runnable])
+            if misses:
+                fault = f"the reference fails its own test {min(misses)}: {misses[min(misses)].value!r}"
+        except RuntimeError as error:
+            fault = str(error)
+        by_id = dict(zip((m.id for m in made.runnable), rows, strict=False))
+        mutants = tuple(
+            self._judge(made, mutant, by_id.get(mutant.id), excused.get(mutant.id)) for mutant in made.mutants
+        )
+        broken = next((m for m in mutants if m.fate == "broken" and m.id not in made.broken), None)
+        false = next((m for m in mutants if m.id in excused and m.fate in ("killed", "timeout")), None)
+        if fault is None and broken is not None:
+            fault = f"mutant {broken.id} could not be judged: {broken.reason}"
+        if fault is None and false is not None:
+            fault = f"the ledger is wrong: test {false.killed_by} kills {false.id}, entered as equivalent"
+        return AuditReport(
+            problem_id=problem_id, audit=self.name, template_sha256=made.sha256, mutants=mutants, fault=fault
+        )
+
+    def _gates(self, made: Template, mutant: Candidate) -> bool:
+        return made.tier[mutant.operator] in self.gate_tiers
+
+    def _judge(self, made: Template, mutant: Candidate, row: Row | None, entry: Entry | None) -> Mutant:
+        fate, reason = _fate(made, mutant, row, entry)
+        kills = tuple(i for i, kill in enumerate(row.kills) if kill) if row else ()
+        kinds = set(row.kills) if row else set()
+        return Mutant(
+            id=mutant.id,
+            operator=mutant.operator,
+            tier="gate" if self._gates(made, mutant) else "reported",
+            line=mutant.line,
+            column=mutant.column,
+            before=mutant.before,
+            after=mutant.after,
+            fate=fate,
+            kill_kind=next((kind for kind in _STRENGTH if kind in kinds), None),
+            killed_by=kills[0] if kills else None,
+            kills=kills,
+            reason=reason,
+        )
+
+
+def _fate(made: Template, mutant: Candidate, row: Row | None, entry: Entry | None) -> tuple[Fate, str | None]:
+    if mutant.id in made.broken:
+        return "broken", made.broken[mutant.id]
+    if mutant.twin == "reference":
+        return "equivalent", "same code as the reference"
+    if mutant.twin is not None:
+        return "duplicate", f"same code as {mutant.twin}"
+    if row is None:
+        return "broken", "the runner failed"
+    if row.fault is not None:
+        return "broken", row.fault
+    kinds = {kill for kill in row.kills if kill}
+    if kinds:
+        return ("timeout" if kinds == {"step_budget"} else "killed"), row.note
+    return ("equivalent", entry.method) if entry else ("survived", None)
+
+
+Figure = Literal["distinct_rows", "dominators"]
+
+
+def figures(reports: Sequence[AuditReport]) -> dict[Figure, int]:
+    """Distinct kill rows and dominators of one template's gate mutants, over the tests of all these problems."""
+    kills: dict[str, set[object]] = {}
+    for number, report in enumerate(reports):
+        for mutant in report.mutants:
+            if mutant.tier == "gate":
+                kills.setdefault(mutant.id, set()).update((number, test) for test in mutant.kills)
+    rows = {mutant: frozenset(tests) for mutant, tests in kills.items()}
+    return {"distinct_rows": suite.distinct_rows(rows), "dominators": suite.dominators(rows)}

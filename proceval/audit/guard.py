@@ -1,0 +1,140 @@
+"""Runs mutants in a killable child, because a step budget does not stop one endless operation inside C.
+
+A mutant that the guard had to kill for its CPU time is run once more alone; only when that happens again is it a kill.
+Wall time, a lost child and a MemoryError that does not come back are faults: never a kill.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proceval.audit.runner import Case, Function, Kill, Outcome, measure
+from proceval.protocols import Section
+from proceval.schema import Json
+from sandbox.worker import Reply, Worker
+
+Rows = list["Row"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one mutant did on every test."""
+
+    kills: tuple[Kill | None, ...]
+    values: tuple[Any, ...] = ()
+    """What it returned or raised, as text; only when asked for."""
+    fault: str | None = None
+    """Why there is no answer for this mutant: the runner's failure, not the mutant's."""
+    note: str | None = None
+    """For a kill by the guard: which limit."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    reference: str
+    entry_point: str
+    tests: Sequence[tuple[Mapping[str, Json], Json]]
+    mutants: Sequence[str]
+    factor: int
+    base: int
+    values: bool
+
+
+@dataclass(frozen=True)
+class _Done:
+    misses: dict[int, Outcome]
+    """Tests on which the reference itself fails."""
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of one mutant on all its tests together."""
+
+    cpu_s: float
+    wall_s: float
+    memory_bytes: int
+
+
+class Guard:
+    """A lazily forked child, kept from problem to problem; a process forked from its owner gets a child of its own."""
+
+    def __init__(self, limits: Limits, *, factor: int, base: int) -> None:
+        self.limits, self.factor, self.base = limits, factor, base
+        self._worker: Worker | None = None
+        self._owner = 0
+
+    def run(
+        self,
+        reference: str,
+        entry_point: str,
+        tests: Sequence[tuple[Mapping[str, Json], Json]],
+        mutants: Sequence[str],
+        *,
+        values: bool = False,
+    ) -> tuple[dict[int, Outcome], Rows]:
+        """(tests on which the reference itself fails, one row per mutant text).
+
+        Raises RuntimeError when the reference cannot be run at all.
+        """
+
+        def work(texts: Sequence[str]) -> Reply:
+            return self._child().call(_Work(reference, entry_point, tests, texts, self.factor, self.base, values))
+
+        rows: dict[int, Row] = {}
+        open_places = list(range(len(mutants)))
+        while True:
+            reply = work([mutants[i] for i in open_places])
+            if reply.status == "done":
+                rows.update(zip(open_places, reply.value.rows, strict=True))
+                return reply.value.misses, [rows[i] for i in range(len(mutants))]
+            if not reply.section:
+                raise RuntimeError(f"the reference did not run: {_why(reply)}")
+            place = open_places.pop(int(reply.section))
+            again = work([mutants[place]])
+            rows[place] = again.value.rows[0] if again.status == "done" else self._judge(reply, again, len(tests))
+
+    def close(self) -> None:
+        if self._worker is not None and self._owner == os.getpid():
+            self._worker.close()
+        self._worker = None
+
+    def _child(self) -> Worker:
+        if self._worker is None or self._owner != os.getpid():
+            self._worker = Worker(_handle, **vars(self.limits))
+            self._owner = os.getpid()
+        return self._worker
+
+    @staticmethod
+    def _judge(first: Reply, second: Reply, tests: int) -> Row:
+        if first.status == second.status and first.status in ("cpu", "memory"):
+            spent: Kill = "step_budget"
+            return Row((spent,) * tests, note=f"stopped by the {first.status} limit, twice")
+        return Row((None,) * tests, fault=f"{_why(first)}; again alone: {_why(second)}")
+
+
+def _why(reply: Reply) -> str:
+    last = (reply.error or "").strip().splitlines()[-1:]
+    return f"{reply.status}{': ' + last[0] if last else ''}"
+
+
+def _handle(work: _Work, section: Section) -> _Done:
+    """In the child: measure the reference, then run every mutant on every test."""
+    measured = measure(Function(work.reference, work.entry_point), work.tests, work.factor, work.base)
+    misses = {i: case for i, case in enumerate(measured) if isinstance(case, Outcome)}
+    rows = []
+    for place, text in enumerate(work.mutants):
+        section(str(place))
+        function = Function(text, work.entry_point)
+        outcomes = [function.call(case) if isinstance(case, Case) else None for case in measured]
+        kills = tuple(outcome.kill if outcome else None for outcome in outcomes)
+        rows.append(Row(kills, tuple(map(_text, outcomes)) if work.values else ()))
+    return _Done(misses, rows)
+
+
+def _text(outcome: Outcome | None) -> str | None:
+    """A few words on what a call gave."""
+    if outcome is None or outcome.kill == "step_budget":
+        return None
+    return f"raises {outcome.value}" if outcome.kill == "exception" else repr(outcome.value)[:200]
