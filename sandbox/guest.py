@@ -1,0 +1,184 @@
+"""The guest's half of a conversation: load the code, then answer one request at a time with a value or an exception.
+
+It runs in the same process as the code it serves and holds nothing worth stealing: no expected value, no later input.
+All that hostile code can do from here is to forge its own answer, which it could have returned anyway. As a program
+(`guest.py REQUESTS REPLIES CPU_S MEMORY_BYTES FILE_BYTES`) it first puts the limits on itself; a fork-server calls
+`serve` after it has done so.
+
+A frame is four bytes of length, sixteen of nonce, then the body; a reply's body starts with a letter: G set up (before
+any code was read), F set-up failed, R loaded, V value, E exception, X SystemExit, M MemoryError, U unserialisable,
+L too large. A reply without the nonce of the request that is open now is a forgery.
+"""
+
+import builtins
+import gc
+import os
+import random
+import resource
+import sys
+import time
+import types
+from typing import Any, NoReturn
+
+if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from sandbox import wire
+
+# Code that runs later may patch the builtins and the modules; the functions below keep what they were born with.
+globals()["__builtins__"] = dict(vars(builtins))
+
+FILENAME = "<solution>"
+NO_NONCE = b"-" * 16
+MESSAGE_CHARACTERS = 500
+_read, _write, _leave, _process_time = os.read, os.write, os._exit, time.process_time
+_getrlimit, _setrlimit = resource.getrlimit, resource.setrlimit
+_RLIMIT_CPU, _INFINITY = resource.RLIMIT_CPU, resource.RLIM_INFINITY
+_stdout, _enable_gc, _module = sys.stdout, gc.enable, types.ModuleType
+_encode, _parse, _unserialisable, _too_large = wire.encode, wire.parse, wire.Unserialisable, wire.TooLarge
+_traceback_of = BaseException.__dict__["__traceback__"].__get__
+_name_of = type.__dict__["__name__"].__get__
+_syntax_line, _syntax_file = (SyntaxError.__dict__[name].__get__ for name in ("lineno", "filename"))
+
+
+def serve(requests: int, replies: int) -> NoReturn:
+    """Answer until `requests` ends; never returns, runs no exit handlers."""
+    try:
+        _send(replies, NO_NONCE, b"G")
+        nonce, body = _receive(requests)
+        code, entry_point, output_bytes, cpu_s = _parse(body.decode())
+        _enable_gc()
+        random.seed(0)
+        _limit_next_section(cpu_s)
+        function, answer = _load(code, entry_point)
+        _send(replies, nonce, answer)
+        while function is not None:
+            nonce, body = _receive(requests)
+            _limit_next_section(cpu_s)
+            _send(replies, nonce, _answer(function, _parse(body.decode()), output_bytes))
+    finally:
+        _leave(70)
+
+
+def _load(code: str, entry_point: str) -> tuple[Any, bytes]:
+    module = _module("solution")
+    sys.modules["solution"] = module
+    try:
+        exec(compile(code, FILENAME, "exec", dont_inherit=True), module.__dict__)
+        if entry_point not in module.__dict__:
+            raise NameError(f"the code defines no {entry_point!r}")
+        return module.__dict__[entry_point], b"R"
+    except BaseException as error:  # noqa: BLE001 - whatever the code raises is its answer
+        return None, _describe(error)
+    finally:
+        _flush()
+
+
+def _answer(function: Any, arguments: dict[str, Any], output_bytes: int) -> bytes:
+    try:
+        value = function(**arguments)
+    except BaseException as error:  # noqa: BLE001 - whatever the code raises is its answer
+        return _describe(error)
+    finally:
+        _flush()
+    try:
+        return b"V" + _encode(value, output_bytes).encode()
+    except _too_large:
+        return b"L"
+    except _unserialisable as error:
+        return b"U" + _encode(str(error)[:MESSAGE_CHARACTERS]).encode()
+    except MemoryError:
+        return b"M"
+
+
+def _describe(error: BaseException) -> bytes:
+    kind = type(error)
+    if issubclass(kind, MemoryError):
+        return b"M"
+    try:
+        message = str(error)[:MESSAGE_CHARACTERS]
+    except BaseException:  # noqa: BLE001 - a hostile __str__
+        message = ""
+    line = None
+    trace = _traceback_of(error)
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILENAME:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    if issubclass(kind, SyntaxError) and _syntax_file(error) == FILENAME and type(_syntax_line(error)) is int:
+        line = _syntax_line(error)
+    letter = b"X" if issubclass(kind, SystemExit) else b"E"
+    return letter + _encode([_name_of(kind), message if type(message) is str else "", line]).encode()
+
+
+def _flush() -> None:
+    try:
+        _stdout.flush()
+    except BaseException:  # noqa: BLE001 - closed or broken by the code; what it printed proves nothing anyway
+        return
+
+
+def _limit_next_section(cpu_s: float) -> None:
+    # Backstop in whole seconds for a host that is late, or that cannot read our CPU clock (macOS).
+    soft, hard = _getrlimit(_RLIMIT_CPU)
+    wanted = int(_process_time() + cpu_s) + 2
+    if soft != wanted and (hard == _INFINITY or wanted <= hard):
+        _setrlimit(_RLIMIT_CPU, (wanted, hard))
+
+
+def _receive(requests: int) -> tuple[bytes, bytes]:
+    head = _exactly(requests, 20)
+    return head[4:], _exactly(requests, int.from_bytes(head[:4], "big") - 16)
+
+
+def _exactly(requests: int, size: int) -> bytes:
+    parts = []
+    while size > 0:
+        part = _read(requests, min(size, 1 << 20))
+        if not part:
+            _leave(0)
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _send(replies: int, nonce: bytes, body: bytes) -> None:
+    frame = (len(body) + 16).to_bytes(4, "big") + nonce + body
+    sent = 0
+    while sent < len(frame):
+        sent += _write(replies, frame[sent:] if sent else frame)
+
+
+def _confine(cpu_s: int, memory_bytes: int, file_bytes: int) -> None:
+    from sandbox import reaper
+
+    reaper.die_with_parent()
+    for which, amount in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, file_bytes),
+        (resource.RLIMIT_CPU, cpu_s),
+        (resource.RLIMIT_AS, memory_bytes),
+    ):
+        reaper.cap(which, amount)
+
+
+def _main() -> NoReturn:
+    requests, replies, cpu_s, memory_bytes, file_bytes = (int(word) for word in sys.argv[1:])
+    try:
+        _confine(cpu_s, memory_bytes, file_bytes)
+    except (OSError, ValueError) as error:
+        _send(replies, NO_NONCE, b"F" + repr(error).encode("ascii", "replace"))
+        _leave(71)
+    forget()
+    sys.path.pop(0)
+    sys.argv[1:] = []
+    serve(requests, replies)
+
+
+def forget() -> None:
+    """Take our own modules out of the importable world, so that code sees a plain interpreter."""
+    for name in [name for name in sys.modules if name == "sandbox" or name.startswith("sandbox.")]:
+        del sys.modules[name]
+
+
+if __name__ == "__main__":
+    _main()
