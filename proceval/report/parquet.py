@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from proceval.report.folder import RunFolder, printable, replace, sample_key
+from proceval.report.run import Run, printable, replace, sample_key
 from proceval.schema import SCHEMA_VERSION, AuditReport, Problem, Response, Test, Verdict
 from proceval.seeding import canonical
 
@@ -23,8 +23,8 @@ ROW_GROUP = 4096
 
 def write(folder: Path) -> list[str]:
     """Write each table whose records the run has, whole or not at all; the names of the files written."""
-    run = RunFolder(Path(folder))
-    tables: dict[str, tuple[str, Any, Callable[[RunFolder], Iterable[Row]]]] = {
+    run = Run(Path(folder))
+    tables: dict[str, tuple[str, Any, Callable[[Run], Iterable[Row]]]] = {
         "dataset.parquet": ("dataset.jsonl", dataset_schema(), dataset_rows),
         "audit.parquet": ("audit.jsonl", audit_schema(), audit_rows),
         "records.parquet": ("records.jsonl verdicts.jsonl", records_schema(), records_rows),
@@ -66,7 +66,7 @@ def dataset_schema() -> Any:
     )  # fmt: skip
 
 
-def dataset_rows(run: RunFolder) -> Iterator[Row]:
+def dataset_rows(run: Run) -> Iterator[Row]:
     """Problems in the order of the dataset."""
     for problem in run.problems():
         yield {
@@ -100,7 +100,7 @@ def audit_schema() -> Any:
     )  # fmt: skip
 
 
-def audit_rows(run: RunFolder) -> Iterator[Row]:
+def audit_rows(run: Run) -> Iterator[Row]:
     """Mutants by audit in file order; family, domain and difficulty are null for a problem outside the dataset."""
     known = {p.id: p for p in run.problems()}
     for report in run.audits():
@@ -109,7 +109,8 @@ def audit_rows(run: RunFolder) -> Iterator[Row]:
             yield head
         for mutant in report.mutants:
             fields = mutant.model_dump(exclude={"id"})
-            yield head | {"mutant": mutant.id} | {k: printable(v) if isinstance(v, str) else v for k, v in fields.items()}
+            texts = {name: printable(value) for name, value in fields.items() if isinstance(value, str)}
+            yield head | {"mutant": mutant.id} | fields | texts
 
 
 def _audit_head(report: AuditReport, problem: Problem | None) -> Row:
@@ -151,7 +152,7 @@ def records_schema() -> Any:
     )  # fmt: skip
 
 
-def records_rows(run: RunFolder) -> Iterator[Row]:
+def records_rows(run: Run) -> Iterator[Row]:
     """Samples sorted by model, base_url, arm, strategy, mode, problem and sample: arrival order does not matter."""
     responses: dict[tuple[str, ...], list[Response]] = defaultdict(list)
     for response in run.responses():

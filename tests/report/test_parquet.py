@@ -97,7 +97,6 @@ def test_a_torn_last_line_is_left_out_and_a_broken_one_is_named(run_folder: Path
 
 
 def test_nan_is_no_json(run_folder: Path) -> None:
-    (run_folder / "guesses.json").write_text("{}")
     text = (run_folder / "dataset.jsonl").read_text()
     (run_folder / "dataset.jsonl").write_text(text.replace('"expected": 0,', '"expected": NaN,', 1))
     with pytest.raises(InputError, match="NaN is no JSON value"):

@@ -1,8 +1,8 @@
-"""The run folder as the report reads it: fixed names, typed records, and nothing assumed to be there."""
+"""A run as the report reads it: fixed names, typed records, and nothing assumed to be there."""
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -19,7 +19,7 @@ READ = {
     "dataset.jsonl": "problems",
     "certificates/index.jsonl": "proofs",
     "rejections.jsonl": "rejected candidates",
-    "guesses.json": "measured guess floors",
+    "generation.json": "how the dataset was made",
     "audit.jsonl": "mutation audits",
     "records.jsonl": "model responses",
     "verdicts.jsonl": "verdicts",
@@ -28,10 +28,11 @@ READ = {
 
 
 @dataclass(frozen=True)
-class RunFolder:
+class Run:
     """Typed views on the files of one run; a missing file is an empty view, and a torn last line is not read.
 
-    Where a key occurs twice (a run that was resumed or scored again) the last record counts.
+    Where a key occurs twice (a run that was resumed or scored again) the last verdict or response counts; evidence,
+    which can be far larger than memory, is streamed and its first record counts.
     Every view raises InputError that names file and line for anything else that is not such a record.
     """
 
@@ -44,15 +45,14 @@ class RunFolder:
     def problems(self) -> list[Problem]:
         return list({p.id: p for p in self.each("dataset.jsonl", Problem)}.values())
 
-    def certificates(self) -> list[Certificate]:
-        return list({(c.problem_id, c.test): c for c in self.each("certificates/index.jsonl", Certificate)}.values())
+    def certificates(self) -> Iterator[Certificate]:
+        return _first(self.each("certificates/index.jsonl", Certificate), lambda c: (c.problem_id, c.test))
 
-    def rejections(self) -> list[Rejection]:
-        keyed = {(r.family, r.difficulty, r.index, r.attempt): r for r in self.each("rejections.jsonl", Rejection)}
-        return list(keyed.values())
+    def rejections(self) -> Iterator[Rejection]:
+        return self.each("rejections.jsonl", Rejection)
 
-    def audits(self) -> list[AuditReport]:
-        return list({(a.problem_id, a.audit): a for a in self.each("audit.jsonl", AuditReport)}.values())
+    def audits(self) -> Iterator[AuditReport]:
+        return _first(self.each("audit.jsonl", AuditReport), lambda a: (a.problem_id, a.audit))
 
     def responses(self) -> list[Response]:
         return list({r.key: r for r in self.each("records.jsonl", Response)}.values())
@@ -60,12 +60,10 @@ class RunFolder:
     def verdicts(self) -> list[Verdict]:
         return list({sample_key(v): v for v in self.each("verdicts.jsonl", Verdict)}.values())
 
-    def guesses(self) -> Any:
-        """The content of guesses.json, or None."""
-        path = self.path / "guesses.json"
-        if not path.is_file():
-            return None
-        return _parse(path.read_bytes(), path, 1)
+    def document(self, name: str) -> Any:
+        """The content of a JSON file such as generation.json, or None where there is none."""
+        path = self.path / name
+        return _parse(path.read_bytes(), path, 1) if path.is_file() else None
 
     def each(self, name: str, record: type[R]) -> Iterator[R]:
         """Records of one JSONL file in file order, read line by line."""
@@ -116,6 +114,14 @@ def printable(text: str) -> str:
     """
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _first(records: Iterator[R], key: Callable[[R], tuple[object, ...]]) -> Iterator[R]:
+    seen: set[tuple[object, ...]] = set()
+    for record in records:
+        if key(record) not in seen:
+            seen.add(key(record))
+            yield record
 
 
 def _parse(line: bytes, path: Path, number: int) -> Any:

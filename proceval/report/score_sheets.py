@@ -1,0 +1,105 @@
+"""Tables about models, made from a summary alone: scores beside the guess floor, and failures beside their owners."""
+
+from collections.abc import Iterable
+
+from proceval.report.cells import NOTHING, Sheet, listed, percent, whole
+from proceval.report.evidence import Plain
+from proceval.report.evidence_sheets import FEW, floor
+from proceval.report.scores import OFFLINE, outcome_owner
+
+
+def evaluation(summary: Plain) -> list[Sheet]:
+    """Scores by contestant and tier, then how the failures happened and whose they are."""
+    scores = summary["scores"]
+    if scores is None:
+        return [Sheet("Evaluation", (), (), ("no verdicts in this run: no model was judged",))]
+    rows, notes = [], []
+    for contestant in scores["contestants"]:
+        name, overall = contestant["name"], contestant["overall"]
+        rows.append((name, *_figures(overall, scores["ks"]), percent(floor(summary))))
+        if len(contestant["by_tier"]) > 1:
+            for tier, cell in contestant["by_tier"].items():
+                rows.append((f"  {tier}", *_figures(cell, scores["ks"]), percent(floor(summary, tier=tier))))
+        notes.append(f"{name}: {_spent(overall)}")
+    if all(row[-1] == NOTHING for row in rows):
+        notes.append(f"guess floor unknown: it takes {FEW} problems of a family and tier")
+    columns = ("model", "scored", "pass@1 [95%]", *(f"pass@{k}" for k in scores["ks"] if k != 1), "floor")
+    return [Sheet("Evaluation", columns, tuple(rows), tuple(notes), tuple(_warnings(scores))), failures(summary)]
+
+
+def by_family(summary: Plain) -> Sheet:
+    """Scores by contestant and family."""
+    scores = summary["scores"] or {"contestants": [], "ks": []}
+    rows = tuple(
+        (contestant["name"], family, *_figures(cell, scores["ks"]), percent(floor(summary, family=family)))
+        for contestant in scores["contestants"]
+        for family, cell in contestant["by_family"].items()
+    )
+    columns = ("model", "family", "scored", "pass@1 [95%]", *(f"pass@{k}" for k in scores["ks"] if k != 1), "floor")
+    return Sheet("Scores by family", columns, rows)
+
+
+def failures(summary: Plain) -> Sheet:
+    """Outcomes with their owners: by tier for one contestant, else by contestant."""
+    contestants = summary["scores"]["contestants"]
+    single = contestants[0] if len(contestants) == 1 and len(contestants[0]["by_tier"]) > 1 else None
+    cells: Plain = single["by_tier"] if single else {c["name"]: c["overall"] for c in contestants}
+    owners = outcome_owner()
+    present = [name for name in owners if any(name in cell["outcomes"] for cell in cells.values())]
+    rows = [
+        (name, owners[name], *(whole(cell["outcomes"].get(name, 0)) for cell in cells.values())) for name in present
+    ]
+    absent = [name for name in owners if name not in present]
+    notes = [f"did not occur: {', '.join(absent)}"] if absent else []
+    return Sheet("Outcomes and whose they are", ("outcome", "owner", *cells), tuple(rows), tuple(notes))
+
+
+def examples(summary: Plain) -> Sheet:
+    """One sample of each failure class."""
+    found = (summary["scores"] or {"examples": {}})["examples"]
+    rows = tuple(
+        (outcome, one["contestant"], one["problem_id"], whole(one["sample"]), one["detail"])
+        for outcome, one in found.items()
+    )
+    note = "look at one with: python -m proceval stage=show id=PROBLEM and the overrides of this run"
+    return Sheet("An example of each failure", ("outcome", "model", "problem", "sample", "detail"), rows, (note,))
+
+
+def _figures(cell: Plain, ks: Iterable[int]) -> tuple[str, ...]:
+    low_high = cell["interval"]
+    accuracy = percent(cell["accuracy"])
+    if low_high is not None:
+        accuracy += f" [{100 * low_high[0]:.0f}, {100 * low_high[1]:.0f}]"
+    rest = (percent(cell["pass_at_k"][str(k)]["value"]) for k in ks if k != 1)
+    return (f"{cell['scored']}/{cell['samples']}", accuracy, *rest)
+
+
+def _spent(cell: Plain) -> str:
+    """What the samples cost; sums over the known ones are said to be lower bounds where some are unknown."""
+    prompt, answer, cost = cell["prompt_tokens"], cell["completion_tokens"], cell["cost_usd"]
+    parts = [f"{cell['problems']} problems in {cell['prompts']} distinct prompts"]
+    if prompt["known"] is None or answer["known"] is None:
+        parts.append("tokens unknown")
+    else:
+        parts.append(f"{_at_least(prompt)}{whole(prompt['known'])} + {whole(answer['known'])} tokens")
+    parts.append("cost unknown" if cost["known"] is None else f"{_at_least(cost)}{cost['known']:.4f} USD")
+    if cell["latency_s"]["median"] is not None:
+        parts.append(f"median latency {cell['latency_s']['median']:.2f} s")
+    return ", ".join(parts)
+
+
+def _at_least(total: Plain) -> str:
+    return "at least " if total["unknown"] else ""
+
+
+def _warnings(scores: Plain) -> Iterable[str]:
+    for offline in dict.fromkeys(c["offline"] for c in scores["contestants"] if c["offline"]):
+        yield OFFLINE[offline]
+    for contestant in scores["contestants"]:
+        cell = contestant["overall"]
+        if cell["unscored"]:
+            low, high = (percent(bound) for bound in cell["bounds"])
+            yield (
+                f"{contestant['name']}: {cell['samples'] - cell['scored']} samples unscored "
+                f"({listed(cell['unscored'])}); accuracy would be {low} if all had failed, {high} if all had passed"
+            )
