@@ -39,7 +39,8 @@ class ProviderError(ProcevalError):
     """A model endpoint failed: never the model's wrong answer.
 
     `kind` is one of rate_limit, server, timeout, connection (worth another try) or context_length, content_filter,
-    authentication, bad_request (permanent); `retry_after_s` is the endpoint's own advice in seconds, or None.
+    authentication, bad_request (permanent) or not_asked (the run stopped before); `retry_after_s` is the endpoint's own
+    advice in seconds, or None; `attempts` is how many requests were sent before it was given up.
     """
 
     exit_status = 3
@@ -49,6 +50,7 @@ class ProviderError(ProcevalError):
         super().__init__(message)
         self.kind = kind
         self.retry_after_s = retry_after_s
+        self.attempts = 0
 
     @property
     def transient(self) -> bool:

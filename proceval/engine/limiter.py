@@ -1,0 +1,203 @@
+"""What keeps a run inside a provider's limits: requests in flight, requests and tokens a minute, and money.
+
+All three work ahead of the provider's first refusal and are adjusted by what it answers. They belong to one event loop.
+"""
+
+import asyncio
+import time
+from collections import deque
+from dataclasses import dataclass
+
+
+class Gate:
+    """At most `most` requests in flight; halved when the provider says "too many" (429), grown again by success.
+
+    Additive increase, multiplicative decrease (Chiu and Jain, 1989). A server error says nothing about load and cuts
+    nothing. Waiting is first come, first served, except that a retry goes before a first attempt.
+    """
+
+    def __init__(self, most: int):
+        self.most = most
+        self.limit = float(most)
+        self.active = 0
+        self.history: list[tuple[float, int]] = []
+        """(seconds since the start, new limit) of the first 1,000 cuts."""
+        self._start = self._cut = time.monotonic()
+        self._first: deque[asyncio.Future[None]] = deque()
+        self._retries: deque[asyncio.Future[None]] = deque()
+
+    async def enter(self, *, retry: bool) -> None:
+        queue = self._retries if retry else self._first
+        if self.active < int(self.limit) and not self._retries and (retry or not self._first):
+            self.active += 1
+            return
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():  # the place was given and nobody is there to take it
+                self.leave()
+            raise
+
+    def leave(self) -> None:
+        self.active -= 1
+        self._admit()
+
+    def succeeded(self) -> None:
+        self.limit = min(float(self.most), self.limit + 1 / self.limit)
+        self._admit()
+
+    def throttled(self, sent: float) -> None:
+        """A 429 for a request sent at `sent` (time.monotonic); one burst of refusals cuts once."""
+        if sent < self._cut:
+            return
+        self._cut = time.monotonic()
+        self.limit = max(1.0, self.limit / 2)
+        if len(self.history) < 1000:
+            self.history.append((round(self._cut - self._start, 3), int(self.limit)))
+
+    def _admit(self) -> None:
+        while self.active < int(self.limit) and (self._retries or self._first):
+            place = (self._retries or self._first).popleft()
+            if not place.done():
+                self.active += 1
+                place.set_result(None)
+
+
+@dataclass
+class Entry:
+    """One request in the window: when it was sent, and how many tokens it holds or took."""
+
+    sent: float
+    tokens: int
+
+
+class Window:
+    """A log of the last minute's requests and tokens, so that no window of the provider's clock ever sees more.
+
+    A refilling bucket would let two bursts through within one window; a log does not. `window_s` is lengthened by one
+    part in 120 because the provider stamps a request when it arrives and not when it was sent. Tokens are reserved by
+    estimate and settled by what was used. `None` means no limit.
+    """
+
+    def __init__(self, *, requests: int | None, tokens: int | None, window_s: float):
+        self._requests, self._tokens = requests, tokens
+        self._span = window_s * (1 + 1 / 120)
+        self._log: deque[Entry] = deque()
+        self._used = 0
+        self._not_before = 0.0
+        self._closed = False
+        self._turn = asyncio.Lock()
+
+    async def admit(self, tokens: int) -> Entry:
+        """Wait for room, in order of asking; a request that alone exceeds the token limit goes when the window is empty."""
+        entry = Entry(time.monotonic(), tokens)
+        if self._requests is None and self._tokens is None and entry.sent >= self._not_before:
+            return entry
+        async with self._turn:
+            while (wait := self._wait(tokens)) > 0 and not self._closed:
+                await asyncio.sleep(min(wait, 1.0))
+            entry.sent = time.monotonic()
+            if self._requests is not None or self._tokens is not None:
+                self._log.append(entry)
+                self._used += tokens
+        return entry
+
+    def settle(self, entry: Entry, tokens: int | None) -> None:
+        """Replace a reservation by what the provider counted; unknown leaves the reservation."""
+        if tokens is not None and self._log and entry.sent >= self._log[0].sent:
+            self._used += tokens - entry.tokens
+            entry.tokens = tokens
+
+    def pause(self, seconds: float) -> None:
+        """Send nothing for so long: the provider's own advice."""
+        self._not_before = max(self._not_before, time.monotonic() + seconds)
+
+    def close(self) -> None:
+        """The run has stopped: let everybody who waits go and see for themselves."""
+        self._closed = True
+
+    def _wait(self, tokens: int) -> float:
+        now = time.monotonic()
+        while self._log and now - self._log[0].sent >= self._span:
+            self._used -= self._log.popleft().tokens
+        wait = self._not_before - now
+        if self._requests is not None and len(self._log) >= self._requests:
+            wait = max(wait, self._log[len(self._log) - self._requests].sent + self._span - now)
+        if self._tokens is not None and self._log and self._used + tokens > self._tokens:
+            surplus = self._used + tokens - self._tokens
+            for entry in self._log:
+                surplus -= entry.tokens
+                wait = max(wait, entry.sent + self._span - now)
+                if surplus <= 0:
+                    break
+        return wait
+
+
+class Exhausted(Exception):
+    """The budget admits no further request; the message says which limit and what was spent."""
+
+
+class Budget:
+    """What a whole run may spend, earlier parts of a resumed run included: dollars, tokens, or neither.
+
+    A request is admitted when what is spent, what is in flight and its own estimate together stay within the budget.
+    Until the first answer shows what one costs, a run with a budget sends one request at a time.
+    """
+
+    def __init__(self, *, usd: float | None, tokens: int | None):
+        self._usd, self._tokens = usd, tokens
+        self.spent_usd = 0.0
+        self.spent_tokens = 0
+        self.unknown_usd = 0
+        """Answers without a known price: with any, `spent_usd` is a lower bound."""
+        self._dearest_usd = 0.0
+        self._longest = 0
+        self._in_flight = 0
+        self._reserved = 0
+        self._changed = asyncio.Event()
+
+    async def reserve(self, tokens: int) -> int:
+        """Wait for room and hold it; returns the tokens held, to be handed to `release`. Raises Exhausted."""
+        if self._usd is None and self._tokens is None:
+            return 0
+        while True:
+            held = max(tokens, self._longest)
+            reason = self._refusal(held)
+            if self._in_flight == 0 and reason is not None:
+                raise Exhausted(reason)
+            if reason is None and (self._in_flight == 0 or self._longest > 0):
+                self._in_flight += 1
+                self._reserved += held
+                return held
+            self._changed.clear()
+            await self._changed.wait()
+
+    def release(self, held: int) -> None:
+        """Give a reservation back, whether or not it was answered."""
+        if self._usd is not None or self._tokens is not None:
+            self._in_flight -= 1
+            self._reserved -= held
+            self._changed.set()
+
+    def spend(self, tokens: int | None, usd: float | None) -> None:
+        """Book one answer. An unknown token count is booked as the longest answer seen so far."""
+        counted = self._longest if tokens is None else tokens
+        self.spent_tokens += counted
+        self._longest = max(self._longest, counted, 1)
+        if usd is None:
+            self.unknown_usd += 1
+        else:
+            self.spent_usd += usd
+            self._dearest_usd = max(self._dearest_usd, usd)
+
+    def _refusal(self, tokens: int) -> str | None:
+        if self._usd is not None:
+            if self.unknown_usd:
+                return f"budget_usd={self._usd} cannot be kept: the price of this model is unknown; use budget_tokens"
+            if self.spent_usd >= self._usd or self.spent_usd + self._dearest_usd * (self._in_flight + 1) > self._usd:
+                return f"budget_usd={self._usd} is used up: {self.spent_usd:.6f} spent"
+        if self._tokens is not None and self.spent_tokens + self._reserved + tokens > self._tokens:
+            return f"budget_tokens={self._tokens} is used up: {self.spent_tokens} spent"
+        return None

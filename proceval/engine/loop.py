@@ -1,0 +1,220 @@
+"""Samples in, verdicts out: asked beside being scored, durable in between.
+
+Every answer is on disk before anything looks at it. A sample holds a request slot only while its request is in flight,
+so neither public checks nor scoring stall requests: what the bounded scoring queue cannot take is scored afterwards,
+from the record. Running the same folder again asks only for what has no answer yet.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
+
+from proceval.engine.limiter import Budget, Gate, Window
+from proceval.engine.plan import Plan
+from proceval.engine.report import EngineReport
+from proceval.engine.requests import Requests, estimate_tokens
+from proceval.engine.responses import Responses
+from proceval.engine.run import Run
+from proceval.errors import InputError
+from proceval.protocols import Model, Scorer, Strategy, Track
+from proceval.schema import Json, Problem
+from proceval.store import lock
+
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+"""Called with (samples judged, samples planned)."""
+
+MINUTE_S = 60.0
+_GUESSED_COMPLETION_TOKENS = 1024
+"""Tokens reserved for an answer when the model's parameters set no bound."""
+
+Positive = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class Engine:
+    """The evaluation loop with its bounds; one engine serves any number of runs, one after another."""
+
+    def __init__(
+        self,
+        *,
+        concurrency: Positive,
+        attempts: Positive,
+        deadline_s: Seconds,
+        request_timeout_s: Seconds,
+        retry_cap_s: Seconds,
+        give_up_after: Positive,
+        requests_per_minute: Positive | None,
+        tokens_per_minute: Positive | None,
+        budget_usd: Seconds | None,
+        budget_tokens: Positive | None,
+        scoring_workers: Positive,
+        scoring_queue: Positive,
+        fsync_s: Annotated[float, Field(ge=0)],
+    ):
+        self._concurrency = concurrency
+        self._retry = {
+            "attempts": attempts,
+            "deadline_s": deadline_s,
+            "request_timeout_s": request_timeout_s,
+            "retry_cap_s": retry_cap_s,
+            "give_up_after": give_up_after,
+        }
+        self._requests_per_minute, self._tokens_per_minute = requests_per_minute, tokens_per_minute
+        self._budget_usd, self._budget_tokens = budget_usd, budget_tokens
+        self._scoring_workers, self._scoring_queue = scoring_workers, scoring_queue
+        self._fsync_s = fsync_s
+
+    def evaluate(
+        self,
+        problems: Sequence[Problem],
+        *,
+        model: Model,
+        strategy: Strategy,
+        track: Track,
+        scorer: Scorer,
+        samples: int,
+        folder: Path,
+        progress: Progress,
+    ) -> EngineReport:
+        """Ask for every sample that has no answer in `folder` yet, score all, and write verdicts.jsonl.
+
+        Start the sandbox on the main thread before. Raises InputError when another process holds the folder or two
+        problems share an id, StorageError when the disk refuses a record, Unscored when the scorer fails its canary.
+        """
+        return self._pass(problems, model, strategy, track, scorer, samples, folder, progress, asking=True)
+
+    def rescore(
+        self,
+        problems: Sequence[Problem],
+        *,
+        model: Model,
+        strategy: Strategy,
+        track: Track,
+        scorer: Scorer,
+        samples: int,
+        folder: Path,
+        progress: Progress,
+    ) -> EngineReport:
+        """Judge the recorded answers again and write verdicts.jsonl anew.
+
+        `model` and `strategy` only say whose answers are meant; the model is never called, and a sample without a
+        recorded answer stays unscored.
+        """
+        return self._pass(problems, model, strategy, track, scorer, samples, folder, progress, asking=False)
+
+    def forecast(
+        self, problems: Sequence[Problem], *, model: Model, strategy: Strategy, track: Track, samples: int
+    ) -> dict[str, Json]:
+        """What a run from nothing asks for: samples, requests, first prompts' tokens (about), cost.
+
+        `cost_usd_at_most` prices every request with its first prompt and the longest answer the parameters allow; later
+        turns of a repair carry longer prompts, which it does not foresee. null where price or bound is unknown.
+        """
+        plan = Plan(problems, arms=track.arms, samples=samples)
+        fewest, most = strategy.requests
+        bound = _completion_bound(model)
+        tokens, cost = 0, None if bound is None else 0.0
+        for problem in problems:
+            for arm in track.arms:
+                prompt_tokens = estimate_tokens(track.prompt(problem, arm))
+                tokens += prompt_tokens
+                price = None if bound is None else model.cost_usd(prompt_tokens, bound)
+                cost = None if cost is None or price is None else cost + price
+        return {
+            "samples": len(plan),
+            "requests_fewest": len(plan) * fewest,
+            "requests_most": len(plan) * most,
+            "prompt_tokens_estimate": tokens * samples * fewest,
+            "cost_usd_at_most": None if cost is None else cost * samples * most,
+        }
+
+    def _pass(
+        self,
+        problems: Sequence[Problem],
+        model: Model,
+        strategy: Strategy,
+        track: Track,
+        scorer: Scorer,
+        samples: int,
+        folder: Path,
+        progress: Progress,
+        *,
+        asking: bool,
+    ) -> EngineReport:
+        plan = Plan(problems, arms=track.arms, samples=samples)
+        if track.mode != scorer.mode:
+            raise InputError(f"the track asks for {track.mode} and the scorer judges {scorer.mode}")
+        folder.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            stack.enter_context(lock(folder))
+            responses = Responses(folder / "records.jsonl", fsync_s=self._fsync_s)
+            stack.callback(responses.close)
+            run = Run(
+                plan=plan,
+                model=model,
+                strategy=strategy,
+                track=track,
+                scorer=scorer,
+                responses=responses,
+                requests=self._requests(model, responses),
+                folder=folder,
+                progress=progress,
+                samples_at_once=2 * self._concurrency,
+                scoring_workers=self._scoring_workers,
+                scoring_queue=self._scoring_queue,
+                fsync_s=self._fsync_s,
+            )
+            stack.callback(run.close)
+            return run_to_end(run.evaluate() if asking else run.rescore())
+
+    def _requests(self, model: Model, responses: Responses) -> Requests:
+        budget = Budget(usd=self._budget_usd, tokens=self._budget_tokens)
+        for tokens, cost_usd in responses.spent:
+            budget.spend(tokens, cost_usd)
+        most = min(self._concurrency, model.max_in_flight or self._concurrency)
+        return Requests(
+            model,
+            gate=Gate(most),
+            window=Window(requests=self._requests_per_minute, tokens=self._tokens_per_minute, window_s=MINUTE_S),
+            budget=budget,
+            reserve_completion_tokens=_completion_bound(model) or _GUESSED_COMPLETION_TOKENS,
+            **self._retry,
+        )
+
+
+def _completion_bound(model: Model) -> int | None:
+    """The longest answer that the model's own parameters allow, in tokens, or None."""
+    for name in ("max_tokens", "max_completion_tokens"):
+        bound = model.parameters.get(name)
+        if isinstance(bound, int):
+            return bound
+    return None
+
+
+def run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine from synchronous code, also where a loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def inside() -> None:
+        try:
+            found.append(asyncio.run(work))
+        except BaseException as error:  # noqa: BLE001 - handed over to the caller's thread unchanged
+            failed.append(error)
+
+    thread = threading.Thread(target=inside, name="proceval-engine")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return found[0]

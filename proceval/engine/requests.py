@@ -1,0 +1,163 @@
+"""The one retry layer: attempts, deadline, back-off, and the provider's own advice, capped."""
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+from proceval.engine.limiter import Budget, Exhausted, Gate, Window
+from proceval.engine.responses import tokens_of
+from proceval.errors import ProviderError
+from proceval.protocols import Model, Request
+from proceval.schema import Completion, Message
+
+
+def estimate_tokens(messages: tuple[Message, ...]) -> int:
+    """About four characters a token, and four tokens of framing a message: an estimate, settled by the usage reported."""
+    return sum(len(message.content) // 4 + 4 for message in messages)
+
+
+def backoff_s(failures: int, advice_s: float | None, *, cap_s: float, random: Random) -> float:
+    """Seconds before the next attempt after `failures` failed ones: 1, 2, 4, ... with full jitter, or the advice.
+
+    Advice is never undercut and never followed beyond `cap_s`.
+    """
+    own: float = min(cap_s, 2.0 ** min(failures - 1, 30)) * random.uniform(0.5, 1.0)
+    if advice_s is None:
+        return own
+    return min(cap_s, max(advice_s, 0.0)) + random.uniform(0.0, 0.25) + 0.01
+
+
+class Requests:
+    """Asks one model, one request at a time for each caller, and keeps the run's totals.
+
+    Raises ProviderError when a request is given up; `stopped` then says whether the whole run is.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        gate: Gate,
+        window: Window,
+        budget: Budget,
+        attempts: int,
+        deadline_s: float,
+        request_timeout_s: float,
+        retry_cap_s: float,
+        give_up_after: int,
+        reserve_completion_tokens: int,
+    ):
+        self._model = model
+        self.gate, self.window, self.budget = gate, window, budget
+        self._attempts, self._deadline_s, self._timeout_s = attempts, deadline_s, request_timeout_s
+        self._retry_cap_s = retry_cap_s
+        self._give_up_after = give_up_after
+        self._reserve = reserve_completion_tokens
+        self._random = Random()
+        self._failed_in_a_row = 0
+        self.paid = 0
+        self.sent = 0
+        self.faults: Counter[str] = Counter()
+        """Failed attempts by kind, those that a retry made good included."""
+        self.stopped: str | None = None
+        """Why nothing more is sent in this run, or None."""
+        self._stop = asyncio.Event()
+
+    async def ask(self, request: Request, paid: Callable[[Completion, int], None]) -> Completion:
+        """One answer; `paid(completion, attempts)` is called the moment it arrives, before anything else happens."""
+        tokens = estimate_tokens(request.messages) + self._reserve
+        self._refuse_if_stopped()
+        try:
+            held = await self.budget.reserve(tokens)
+        except Exhausted as reason:
+            self.stop(str(reason))
+            raise self._not_asked() from reason
+        try:
+            return await self._persist(request, tokens, paid)
+        finally:
+            self.budget.release(held)
+
+    async def _persist(self, request: Request, tokens: int, paid: Callable[[Completion, int], None]) -> Completion:
+        started: float | None = None
+        failures = 0
+        while True:
+            try:
+                completion, started = await self._attempt(request, tokens, started, failures, paid)
+            except _Failed as failed:
+                error, started = failed.error, failed.started
+            else:
+                self._failed_in_a_row = 0
+                return completion
+            failures += 1
+            self.faults[error.kind] += 1
+            wait = backoff_s(failures, error.retry_after_s, cap_s=self._retry_cap_s, random=self._random)
+            late = time.monotonic() + wait - started > self._deadline_s
+            if not error.transient or failures >= self._attempts or late:
+                error.attempts = failures
+                self._give_up(error)
+                raise error
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), wait)
+
+    async def _attempt(
+        self, request: Request, tokens: int, started: float | None, failures: int, paid: Callable[[Completion, int], None]
+    ) -> tuple[Completion, float]:
+        await self.gate.enter(retry=failures > 0)
+        try:
+            self._refuse_if_stopped()
+            entry = await self.window.admit(tokens)
+            self._refuse_if_stopped()
+            sent = entry.sent
+            started = sent if started is None else started
+            left = self._deadline_s - (sent - started)
+            self.sent += 1
+            try:
+                async with asyncio.timeout(max(0.001, min(self._timeout_s, left))):
+                    completion = await self._model.complete(request)
+            except TimeoutError:
+                raise _Failed(ProviderError("timeout", f"no answer within {self._timeout_s:g} s"), started) from None
+            except ProviderError as error:
+                if error.kind == "rate_limit":
+                    self.gate.throttled(sent)
+                    if error.retry_after_s is not None:
+                        self.window.pause(min(self._retry_cap_s, max(0.0, error.retry_after_s)))
+                raise _Failed(error, started) from None
+            self.paid += 1
+            paid(completion, failures + 1)
+            self.gate.succeeded()
+            self.window.settle(entry, tokens_of(completion))
+            self.budget.spend(tokens_of(completion), completion.cost_usd)
+            return completion, started
+        finally:
+            self.gate.leave()
+
+    def _give_up(self, error: ProviderError) -> None:
+        """A key that is refused will be refused again; so will an endpoint that has answered nobody for long."""
+        if error.kind == "authentication":
+            self.stop(f"authentication: {error}")
+        if error.transient:
+            self._failed_in_a_row += 1
+            if self._failed_in_a_row >= self._give_up_after:
+                self.stop(f"{self._failed_in_a_row} requests in a row were given up, the last with {error.kind}: {error}")
+
+    def stop(self, reason: str) -> None:
+        """Send nothing more in this run; the first reason given is the one reported."""
+        self.stopped = self.stopped or reason
+        self._stop.set()
+        self.window.close()
+
+    def _refuse_if_stopped(self) -> None:
+        if self.stopped is not None:
+            raise self._not_asked()
+
+    def _not_asked(self) -> ProviderError:
+        return ProviderError("not_asked", f"not asked: {self.stopped}")
+
+
+class _Failed(Exception):
+    def __init__(self, error: ProviderError, started: float):
+        super().__init__(error)
+        self.error, self.started = error, started

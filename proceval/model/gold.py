@@ -1,0 +1,52 @@
+"""The answer key as a model: its score must be 1, or the judge is broken."""
+
+import json
+from collections.abc import Mapping
+
+from proceval.protocols import Request
+from proceval.schema import Completion, Json
+
+
+class Gold:
+    """Answers with the reference (code) or the proved answer (answer mode); free and immediate."""
+
+    base_url: str | None = None
+    needs_key = True
+    max_in_flight: int | None = None
+
+    def __init__(self, *, id: str):
+        self.id = id
+        self.parameters: Mapping[str, Json] = {}
+
+    def warm(self) -> None:
+        """Nothing to load."""
+
+    def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        return 0.0
+
+    async def complete(self, request: Request) -> Completion:
+        assert request.case is not None
+        return offline(right(request), request)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def right(request: Request) -> str:
+    """The right reply to a request that carries its key."""
+    assert request.case is not None
+    if request.mode == "answer":
+        return f"ANSWER: {json.dumps(request.case.expected)}"
+    return f"```python\n{request.case.reference.rstrip()}\n```\n"
+
+
+def offline(text: str, request: Request, finish_reason: str = "stop") -> Completion:
+    """A free reply with token counts of about four characters each."""
+    return Completion(
+        text=text,
+        finish_reason=finish_reason,  # type: ignore[arg-type]
+        prompt_tokens=sum(len(m.content) // 4 + 4 for m in request.messages),
+        completion_tokens=len(text) // 4,
+        cost_usd=0.0,
+        latency_s=0.0,
+    )

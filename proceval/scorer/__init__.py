@@ -1,0 +1,1 @@
+"""Judges: what counts as an answer, and whether it is right."""

@@ -1,0 +1,291 @@
+"""Which part of a reply is the program: line by line, by rules that are written down and recorded.
+
+In this order:
+ 1. Reasoning is not an answer. `<think>...</think>` at the start goes; a closing tag without an opening one (the chat
+    template held it) ends the reasoning too. A tag next to a quote or a backtick, or inside a fence, is data. An opening
+    tag that is never closed leaves no answer: `unclosed_reasoning`.
+ 2. Fenced blocks: three or more backticks or tildes, closed by at least as many; an unclosed one runs to the end. Words
+    behind the opening fence are a language tag only when they look like one; otherwise they are the first line of code.
+    A fence inside a docstring does not end a block that would not parse there. A block that holds fences of its own is
+    opened. Of the blocks that define the entry point, those that parse come first, and of those the last: `fenced`.
+ 3. Without such a block the reply itself, or the longest stretch of it from a line that starts like code, if it parses
+    and defines the entry point: `bare`, `bare_in_prose`.
+ 4. A block or reply that defines no entry point but one class with a method of that name is called through an
+    instance (`+method`); one with a single function of as many parameters is called by that name (`+renamed`).
+    Parameters that are named otherwise are passed by position (`+positional`).
+Blocks are never joined, and nothing is ever repaired inside a program.
+"""
+
+import ast
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+MOST_CHARACTERS = 200_000
+"""Replies beyond this are not read."""
+
+_TAG = re.compile(r"(?<!['\"`\\])<(/?)(think|thinking|reasoning|thought)>(?!['\"`])", re.IGNORECASE)
+_FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>.*?)[ \t]*\Z")
+_LANGUAGE = re.compile(r"(?:[\w+#.-]*(?:[ \t]+(?:\{.*\}|[\w-]+=.*|\d[\d.]*|\w+\.py))*|\{.*\})\Z")
+_CODE_START = re.compile(r"(?:from\s+\w|import\s+\w|(?:async\s+)?def\s+\w|class\s+\w|@\w|[A-Za-z_]\w*\s*(?::[^=]+)?=[^=])")
+_MOST_BLOCKS = 40
+_MOST_CLOSINGS = 6
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """The program found, or None, and the rule that decided."""
+
+    code: str | None
+    rule: str
+    closed: bool = True
+    """False where the end of the program is also the end of the reply, so that it may have been cut short."""
+    qualified: int = 0
+    """How many blocks defined the entry point."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """The text between two fences."""
+
+    text: str
+    closed: bool
+
+
+def extract(text: str, entry_point: str, parameters: Sequence[str]) -> Extracted:
+    """The program in a reply that is asked to define `entry_point(parameters)`."""
+    if len(text) > MOST_CHARACTERS:
+        return Extracted(None, "too_long")
+    visible = without_reasoning(text.replace("\r\n", "\n").replace("\r", "\n"))
+    if visible is None:
+        return Extracted(None, "unclosed_reasoning", closed=False)
+    if not visible.strip():
+        return Extracted(None, "empty")
+    target = Target(entry_point, tuple(parameters))
+    return _from_blocks(visible, target) or _from_prose(visible, target) or Extracted(None, "no_entry_point")
+
+
+def without_reasoning(text: str) -> str | None:
+    """The reply without its reasoning, or None when the reasoning never ends."""
+    rest = text
+    while (opening := _TAG.match(rest.lstrip())) and not opening[1]:
+        behind = rest.lstrip()[opening.end() :]
+        closing = next((tag for tag in _TAG.finditer(behind) if tag[1]), None)
+        if closing is None:
+            return None
+        rest = behind[closing.end() :]
+    for tag in reversed(list(_TAG.finditer(rest))[-20:]):
+        before, behind = rest[: tag.start()], rest[tag.end() :]
+        if tag[1] and (not _inside_fence(before) or (_alone(before, behind) and _opens_another(behind))):
+            return behind
+    return rest
+
+
+def fenced_blocks(text: str) -> list[Block]:
+    """All fenced blocks in order. A lone fence behind bare text closes nothing and opens nothing."""
+    lines = text.split("\n")
+    fences = [(number, match) for number, line in enumerate(lines) if (match := _fence(line))]
+    if len(fences) == 1 and not fences[0][1]["info"] and not "".join(lines[fences[0][0] + 1 :]).strip():
+        return []
+    blocks: list[Block] = []
+    position = 0
+    while position < len(fences) and len(blocks) < _MOST_BLOCKS:
+        start, opening = fences[position]
+        first = [] if _LANGUAGE.match(opening["info"]) else [opening["info"]]
+        closings = [i for i in range(position + 1, len(fences)) if _closes(fences[i][1], opening)][:_MOST_CLOSINGS]
+        bodies = [_dedent(first + lines[start + 1 : fences[i][0]], opening["indent"]) for i in closings]
+        if not closings:
+            body = _dedent(first + lines[start + 1 :], opening["indent"])
+            blocks.append(Block(re.sub(r"[ \t]*(`{3,}|~{3,})\s*\Z", "", body), closed=False))
+            break
+        chosen = next((n for n, body in enumerate(bodies) if parse(body) is not None), 0)
+        inner = fenced_blocks(bodies[chosen]) if parse(bodies[chosen]) is None else []
+        blocks += inner or [Block(bodies[chosen], closed=True)]
+        position = closings[chosen] + 1
+    return blocks
+
+
+def parse(code: str) -> ast.Module | None:
+    """The syntax tree, or None; nothing of it is run."""
+    return _parse(code)[0]
+
+
+def _parse(code: str) -> tuple[ast.Module | None, int | None]:
+    """The tree, or the 1-based line of the first error where it is known."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(code), None
+    except SyntaxError as error:
+        return None, error.lineno
+    except (ValueError, RecursionError, MemoryError):  # NUL characters, nesting beyond the parser's depth
+        return None, None
+
+
+# ------------------------------------------------------------------------------------------------ fences
+
+
+def _fence(line: str) -> re.Match[str] | None:
+    match = _FENCE.match(line)
+    return match if match and not (match["fence"][0] == "`" and "`" in match["info"]) else None
+
+
+def _closes(fence: re.Match[str], opening: re.Match[str]) -> bool:
+    return not fence["info"] and fence["fence"].startswith(opening["fence"])
+
+
+def _dedent(lines: list[str], indent: str) -> str:
+    return "\n".join(line.removeprefix(indent) for line in lines)
+
+
+def _inside_fence(before: str) -> bool:
+    """Whether a text ends within an open fence."""
+    opening: re.Match[str] | None = None
+    for line in before.split("\n"):
+        fence = _fence(line)
+        if fence and opening is None:
+            opening = fence
+        elif fence and opening is not None and _closes(fence, opening):
+            opening = None
+    return opening is not None
+
+
+def _alone(before: str, behind: str) -> bool:
+    return not before.rpartition("\n")[2].strip() and not behind.partition("\n")[0].strip()
+
+
+def _opens_another(behind: str) -> bool:
+    """Whether the next fence names a language: it can then close nothing, so the block around was never closed."""
+    fence = next((match for line in behind.split("\n") if (match := _fence(line))), None)
+    return fence is not None and bool(fence["info"])
+
+
+# ------------------------------------------------------------------------------------------------ candidates
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the program is asked to define."""
+
+    entry_point: str
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A program that offers the entry point; lower `rank` is better."""
+
+    rank: int
+    code: str
+    suffix: str
+
+
+def _from_blocks(text: str, target: Target) -> Extracted | None:
+    found = [(made, block) for block in fenced_blocks(text) if (made := _candidate(block.text, target))]
+    if not found:
+        return None
+    best = min(made.rank for made, _ in found)
+    made, block = [pair for pair in found if pair[0].rank == best][-1]
+    rule = ("fenced" if block.closed else "unclosed_fence") + made.suffix
+    return Extracted(made.code, rule, closed=block.closed, qualified=len(found))
+
+
+def _from_prose(text: str, target: Target) -> Extracted | None:
+    """The reply as it is, or the stretch from the first line that starts like code to the first that cannot be."""
+    whole = textwrap.dedent(text).strip("\n")
+    lines = whole.split("\n")
+    starts = [0] + [n for n, line in enumerate(lines) if n and _CODE_START.match(line)][:10]
+    for start in starts:
+        stretch = _stretch(lines[start:])
+        made = _candidate(stretch, target) if stretch else None
+        if made is not None:
+            closed = start + stretch.count("\n") + 1 < len(lines)
+            return Extracted(made.code, ("bare_in_prose" if start or closed else "bare") + made.suffix, closed, 1)
+    return None
+
+
+def _stretch(lines: list[str]) -> str | None:
+    """The longest beginning that parses and does not end in a stray word."""
+    end = len(lines)
+    for _ in range(10):
+        tree, line = _parse("\n".join(lines[:end]))
+        if tree is None:
+            if line is None or not 1 < line <= end:
+                return None
+            end = line - 1
+            continue
+        last = tree.body[-1] if tree.body else None
+        if not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Name)):
+            return "\n".join(lines[:end]) if tree.body else None
+        end = last.lineno - 1
+    return None
+
+
+def _candidate(code: str, target: Target) -> Candidate | None:
+    tree = parse(code)
+    if tree is None:
+        name = re.escape(target.entry_point)
+        defines = re.search(rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{name}[ \t]*\(", code, re.MULTILINE)
+        return Candidate(2, code, "+unparsable") if defines else None
+    statements = list(_top_level(tree.body))
+    functions = [s for s in statements if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
+    named = [f for f in functions if f.name == target.entry_point]
+    if named:
+        return _bridged(Candidate(0, code, ""), named[-1].args, 0, target, target.entry_point)
+    if any(target.entry_point in _names(s) for s in statements):
+        return Candidate(0, code, "")
+    methods = [
+        (c.name, m)
+        for c in statements
+        if isinstance(c, ast.ClassDef)
+        for m in c.body
+        if isinstance(m, ast.FunctionDef) and m.name == target.entry_point
+    ]
+    if len(methods) == 1:
+        owner, method = methods[0]
+        static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in method.decorator_list)
+        made = Candidate(1, code, "+method")
+        return _bridged(made, method.args, 0 if static else 1, target, f"{owner}().{target.entry_point}")
+    alike = [f for f in functions if len(f.args.posonlyargs + f.args.args) == len(target.parameters)]
+    if len(alike) == 1 and not alike[0].name.startswith(("_", "test")) and alike[0].name != "main":
+        return _bridged(Candidate(3, code, "+renamed"), alike[0].args, 0, target, alike[0].name)
+    return None
+
+
+def _bridged(made: Candidate, args: ast.arguments, bound: int, target: Target, callee: str) -> Candidate:
+    """Append what makes the entry point callable by the names that the task gives; nothing above it changes."""
+    names = [a.arg for a in (args.posonlyargs + args.args)[bound:]]
+    keywords = [a.arg for a in args.args + args.kwonlyargs]
+    by_name = args.kwarg is not None or all(p in keywords for p in target.parameters)
+    wanted = ", ".join(target.parameters)
+    if not by_name and (args.vararg or len(names) - len(args.defaults) <= len(target.parameters) <= len(names)):
+        bridge = f"{target.entry_point} = (lambda call: lambda {wanted}: call({wanted}))({callee})"
+        return Candidate(made.rank, f"{made.code}\n\n{bridge}\n", made.suffix + "+positional")
+    if callee != target.entry_point:
+        return Candidate(made.rank, f"{made.code}\n\n{target.entry_point} = {callee}\n", made.suffix)
+    return made
+
+
+def _top_level(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run when the module does, those under if, try, with and loops included; not a `__main__` guard."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.If) and "__main__" in ast.dump(statement.test):
+            continue
+        for part in ("body", "orelse", "finalbody"):
+            if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                yield from _top_level(getattr(statement, part, []))
+        for handler in getattr(statement, "handlers", []):
+            yield from _top_level(handler.body)
+
+
+def _names(statement: ast.stmt) -> set[str]:
+    """Names that a statement binds in its module, function definitions aside."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
+    if isinstance(statement, ast.ClassDef):
+        return {statement.name}
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    return {node.id for t in targets if t is not None for node in ast.walk(t) if isinstance(node, ast.Name)}

@@ -1,0 +1,1 @@
+"""Tracks: what is asked, and who judges it."""
