@@ -20,6 +20,18 @@ class Level(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def sizes(self, instance: Instance) -> dict[str, list[int]]:
+        """For each range of the level, what the instance measures there (several values where it has several parts)."""
+        raise NotImplementedError
+
+    def fits(self, instance: Instance) -> bool:
+        """Whether every measure of the instance lies within the level's range."""
+        for name, measured in self.sizes(instance).items():
+            low, high = getattr(self, name)
+            if not all(low <= size <= high for size in measured):
+                return False
+        return True
+
 
 L = TypeVar("L", bound=Level)
 
@@ -69,6 +81,9 @@ class Base(ABC, Generic[L]):
     @property
     def tiers(self) -> Sequence[str]:
         return tuple(self.levels)
+
+    def fits(self, instance: Instance, tier: str) -> bool:
+        return self.levels[tier].fits(instance)
 
     def _resolve(self, tier: str, sizes: Mapping[str, Any], own: Mapping[str, Any]) -> L:
         """The tier's sizes for the domain, then for this family, then the family's own; the last word wins."""

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from proceval.domain import family
 from proceval.errors import Malformed
+from proceval.protocols import Instance
 from proceval.schema import Json
 
 
@@ -18,6 +19,9 @@ class Level(family.Level):
         Field(description="two integers [low, high] with 3 <= low <= high <= 20000"),
     ]
     """Numbers in the array."""
+
+    def sizes(self, instance: Instance) -> dict[str, list[int]]:
+        return {"length": [len(instance["array"])]}
 
 
 def check_integers(array: Json) -> None:

@@ -10,6 +10,7 @@ from pydantic import Field
 from proceval.domain import family
 from proceval.domain.family import is_integer
 from proceval.errors import Malformed
+from proceval.protocols import Instance
 from proceval.schema import Json
 
 Dfa = dict[str, Any]
@@ -26,6 +27,10 @@ class Level(family.Level):
         family.Range, family.span(0, 2_000), Field(description="two integers [low, high] with 0 <= low <= high <= 2000")
     ]
     """Symbols in a string; families without strings ignore it."""
+
+    def sizes(self, instance: Instance) -> dict[str, list[int]]:
+        lengths = {"length": [instance["length"]]} if "length" in instance else {}
+        return {"states": [value["states"] for value in instance.values() if isinstance(value, dict)], **lengths}
 
 
 def check_dfa(name: str, dfa: Json) -> None:

@@ -11,6 +11,7 @@ from pydantic import Field
 from proceval.domain import family
 from proceval.domain.family import is_integer
 from proceval.errors import Malformed
+from proceval.protocols import Instance
 from proceval.schema import Json
 
 
@@ -24,6 +25,9 @@ class Level(family.Level):
     ]
     density: Annotated[float, Field(gt=0, le=1, strict=True, description="a number above 0 and at most 1")]
     """Chance of each edge that the family is free to draw; planted edges come on top."""
+
+    def sizes(self, instance: Instance) -> dict[str, list[int]]:
+        return {"vertices": [instance["n"]]}
 
 
 def check_graph(n: Json, edges: Json, *, weighted: bool = False) -> None:
