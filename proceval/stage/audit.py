@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from proceval import folder as files
@@ -16,8 +17,8 @@ class Audit:
 
     writes = True
 
-    def __init__(self, *, audit: Any, workers: int | None) -> None:
-        self.audit = audit
+    def __init__(self, *, audit: Any, workers: int | None, limits: Mapping[str, float]) -> None:
+        self.audit, self.limits = audit, limits
         self.workers = workers or os.cpu_count() or 1
 
     def run(self, folder: RunFolder) -> int:
@@ -29,7 +30,7 @@ class Audit:
         total = sum(1 for _ in folder.problems())
         fates: Counter[str] = Counter()
         withheld: list[AuditReport] = []
-        limits = self.audit.limits
+        limits = self.limits
 
         def work(problem: Problem, section: Any) -> AuditReport:
             section(problem.id)
