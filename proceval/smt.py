@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-Values = Mapping[str, int | bool]
+Value = int | bool
+Values = Mapping[str, Value]
 """A model: variable name -> value."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -94,11 +95,13 @@ class Spec:
         """The assertion that a rival of the witness exists: with it, `unsat` means that the answer is unique."""
         same = conj([self._equals(name, values[name]) for name in self.terms])
         if self.goal == "least":
-            return f"; a model that misses a member of the witness\n(assert {disj([f'(not {x})' for x in self.terms if values[x]])})\n"
+            missed = disj([f"(not {name})" for name in self.terms if values[name]])
+            return f"; a model that misses a member of the witness\n(assert {missed})\n"
         text = f"; a model that differs from the witness\n(assert (not {same}))\n"
         if self.goal == "minimise":
             assert self.cost is not None
-            text = f"; at most as costly as the witness\n(assert (<= {self.cost} {literal(values[self.cost])}))\n" + text
+            bound = f"(assert (<= {self.cost} {literal(values[self.cost])}))"
+            text = f"; at most as costly as the witness\n{bound}\n" + text
         return text
 
     def cheaper(self, values: Values) -> str:
@@ -112,7 +115,7 @@ class Spec:
         return f"; the witness itself\n(assert {conj([self._equals(name, values[name]) for name in self.terms])})\n"
 
     @staticmethod
-    def _equals(name: str, value: "int | bool") -> str:
+    def _equals(name: str, value: Value) -> str:
         if isinstance(value, bool):
             return name if value else f"(not {name})"
         return f"(= {name} {integer(value)})"
@@ -123,10 +126,14 @@ class Spec:
         self.declarations[name] = sort
         return name
 
-    def _goal(self, goal: Literal["answer", "least", "minimise"], terms: Sequence[str], decode: Callable[[Values], object]) -> None:
+    def _goal(
+        self, goal: Literal["answer", "least", "minimise"], terms: Sequence[str], decode: Callable[[Values], object]
+    ) -> None:
         if self.goal is not None:
             raise ValueError("a specification has exactly one goal")
         missing = [t for t in (*terms, *([self.cost] if self.cost else [])) if t not in self.declarations]
-        if missing or not terms:
-            raise ValueError(f"goal over undeclared variables {missing}" if missing else "a goal needs at least one variable")
+        if missing:
+            raise ValueError(f"goal over undeclared variables {missing}")
+        if not terms:
+            raise ValueError("a goal needs at least one variable")
         self.goal, self.terms, self.decode = goal, tuple(terms), decode

@@ -88,7 +88,7 @@ class Base(ABC, Generic[L]):
     def _resolve(self, tier: str, sizes: Mapping[str, Any], own: Mapping[str, Any]) -> L:
         """The tier's sizes for the domain, then for this family, then the family's own; the last word wins."""
         if not isinstance(sizes, Mapping) or self.domain not in sizes:
-            raise InputError(f"difficulty.{tier}.{self.domain} is missing; a tier states the sizes of every domain in use")
+            raise InputError(f"difficulty.{tier}.{self.domain} is missing; a tier states sizes for every domain in use")
         homes = {
             f"difficulty.{tier}.{self.domain}": sizes[self.domain],
             f"difficulty.{tier}.{self.name}": sizes.get(self.name) or {},
@@ -169,7 +169,14 @@ class Base(ABC, Generic[L]):
     def canonical(self, instance: Instance, tier: str) -> Json: ...
 
     @abstractmethod
+    def fits(self, instance: Instance, tier: str) -> bool: ...
+
+    @abstractmethod
     def space(self, tier: str) -> int | None: ...
+
+
+def within(value: int, bounds: tuple[int, int]) -> bool:
+    return bounds[0] <= value <= bounds[1]
 
 
 def is_integer(value: Any, low: int | None = None, high: int | None = None) -> bool:

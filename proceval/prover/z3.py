@@ -3,48 +3,31 @@
 import importlib.metadata
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from proceval.protocols import Proof, Section
-from proceval.schema import Opinion, Query
+from proceval.schema import Opinion, Query, Status
 from proceval.seeding import text_digest
 from proceval.smt import Spec, Values
 
-Verdict = Literal["sat", "unsat", "unknown"]
+Kind = Literal["existence", "uniqueness"]
 
 _DEFINITION = re.compile(r"\(define-fun (\S+) \(\) (?:Bool|Int)\s+(true|false|\d+|\(- \d+\))\)")
 
+PIPELINE_VARIABLES = 100
+"""From here on sums go through Z3's pipeline for linear arithmetic; below, its start-up costs more than it saves."""
 
-@dataclass(frozen=True)
-class Answer:
-    """What a solver said to one text."""
-
-    verdict: Verdict
-    values: Values | None = None
-    """Literal values of all declared variables, when sat."""
-    resource_count: int | None = None
-    reason: str | None = None
-    """Why the verdict does not count, or None."""
+PRINTED_TERMS = 50
+"""From here on a model is read from its printed form, which is cheaper than one evaluation per term."""
 
 
-@dataclass
-class _Ledger:
-    """The queries of one proof as they are decided."""
-
-    spec: Spec
-    section: Section
-    queries: list[Query] = field(default_factory=list)
-    texts: dict[str, str] = field(default_factory=dict)
-    reason: str | None = None
-
-
-class _Undecided(Exception):
-    """A query came back without a verdict that counts; the ledger holds the reason."""
+class Undecided(Exception):
+    """A query came back without a verdict that counts; the message is the rejection reason."""
 
 
 class Z3:
-    """Z3 in a fresh context per query, so that counters and models are the same in any order and process.
+    """Z3 in a fresh context per problem, so that counters and models are the same in any order and process.
 
     A query counts only if its resource count is within `resource_budget`; a clock decides nothing. `rounds` bounds the
     descent to a least set or a least cost. `limits` (cpu_s, wall_s, memory_bytes) are for the worker around this.
@@ -57,101 +40,155 @@ class Z3:
         self.rounds = rounds
         self.limits = dict(limits)
 
-    @property
+    @cached_property
     def solver(self) -> str:
         return f"z3 {importlib.metadata.version('z3-solver')}"
 
     def certify(self, spec: Spec, section: Section) -> Proof:
         """Existence, then uniqueness by blocking; never raises for a solver's failure."""
-        ledger = _Ledger(spec, section)
+        session = Session(spec, section, self.resource_budget)
+        status: Status
+        values: Values | None = None
+        reason: str | None
         try:
-            status, values = self._decide(ledger)
-        except _Undecided:
-            status, values = "unknown", None
+            status, values = descend(session, self.rounds)
+            reason = None if status == "unique" else status
+        except Undecided as undecided:
+            status, reason = "unknown", str(undecided)
         return Proof(
             status=status,
-            answer=spec.decode(values) if values is not None else None,
-            reason=None if status == "unique" else ledger.reason or status,
+            answer=None if values is None else spec.decode(values),
+            reason=reason,
             solver=self.solver,
-            queries=tuple(ledger.queries),
-            texts=ledger.texts,
-            opinions=self.opinions(ledger, values),
+            queries=tuple(session.queries),
+            texts=session.texts,
+            opinions=self.opinions(spec, session, section) if status == "unique" else (),
         )
 
-    def opinions(self, ledger: _Ledger, values: Values | None) -> tuple[Opinion, ...]:
-        """What others say of the same texts: nobody is asked here."""
+    def opinions(self, spec: Spec, session: "Session", section: Section) -> tuple[Opinion, ...]:
+        """What others say of the same texts; nobody is asked here."""
         return ()
 
-    def _decide(self, ledger: _Ledger) -> tuple[Literal["unique", "ambiguous", "infeasible"], Values | None]:
-        spec = ledger.spec
-        values = self._ask(ledger, "existence", spec.existence())
-        if values is None:
-            return "infeasible", None
-        lowered = False
-        for _ in range(self.rounds):
-            rival = self._ask(ledger, "uniqueness", spec.existence() + spec.block(values))
-            if rival is None:
-                break
-            if spec.goal == "answer":
-                return "ambiguous", None
-            if spec.goal == "least":
-                lowered = True
-                members = {name: bool(values[name] and rival[name]) for name in spec.terms}
-                values = {**rival, **members}
-            elif rival[spec.cost or ""] < values[spec.cost or ""]:
-                values = rival
-            else:
-                # As cheap as the witness means a tie only if nothing is cheaper than both.
-                cheaper = self._ask(ledger, "existence", spec.existence() + spec.cheaper(values))
-                if cheaper is None:
-                    return "ambiguous", None
-                values = cheaper
-        else:
-            ledger.reason = "rounds"
-            raise _Undecided
-        if lowered and self._ask(ledger, "existence", spec.existence() + spec.exactly(values)) is None:
-            # The meet of all models is no model itself: the rules are not closed under intersection.
+
+def descend(session: "Session", rounds: int) -> tuple[Status, Values | None]:
+    """The witness that nothing undercuts: at once for an answer, by steps for a least set or a least cost."""
+    spec = session.spec
+    values = session.ask("existence", spec.existence())
+    if values is None:
+        return "infeasible", None
+    lowered = False
+    for _ in range(rounds):
+        rival = session.ask("uniqueness", spec.existence() + spec.block(values))
+        if rival is None:
+            break
+        if spec.goal == "answer":
             return "ambiguous", None
-        return "unique", values
+        if spec.goal == "least":
+            lowered = True
+            values = {name: bool(values[name] and rival[name]) for name in spec.terms}
+        elif rival[spec.cost or ""] < values[spec.cost or ""]:
+            values = rival
+        else:
+            # As cheap as the witness means a tie only if nothing is cheaper than both.
+            cheaper = session.ask("existence", spec.existence() + spec.cheaper(values))
+            if cheaper is None:
+                return "ambiguous", None
+            values = cheaper
+    else:
+        raise Undecided("rounds")
+    if lowered and session.ask("existence", spec.existence() + spec.exactly(values)) is None:
+        # The meet of all models is no model: the rules are not closed under intersection, so there is no least set.
+        return "ambiguous", None
+    return "unique", values
 
-    def _ask(self, ledger: _Ledger, kind: Literal["existence", "uniqueness"], text: str) -> Values | None:
-        """The values of a model, or None for unsat. Raises _Undecided for everything else."""
-        ledger.section(f"{kind} query {len(ledger.queries)}")
-        answer = self.solve(text, ledger.spec)
-        digest = text_digest(text)
-        ledger.texts[digest] = text
-        ledger.queries.append(
-            Query(kind=kind, smt_sha256=digest, verdict=answer.verdict, resource_count=answer.resource_count)
-        )
-        if answer.reason is not None:
-            ledger.reason = answer.reason
-            raise _Undecided
-        return answer.values
 
-    def solve(self, text: str, spec: Spec) -> Answer:
-        """One text in a fresh context; the verdict counts only within the budget and with a literal model."""
+class Session:
+    """The queries of one proof in one fresh context. `ask` raises Undecided for all but sat and unsat within budget."""
+
+    def __init__(self, spec: Spec, section: Section, resource_budget: int):
         import z3
 
-        context = z3.Context()
-        # The arithmetic pipeline pays for sums; Booleans and differences are faster without any.
-        solver = z3.SolverFor(spec.logic, ctx=context) if spec.logic == "QF_LIA" else z3.SimpleSolver(ctx=context)
-        solver.set("rlimit", self.resource_budget)
-        solver.from_string(text)
+        self.spec, self.section, self.resource_budget = spec, section, resource_budget
+        self.queries: list[Query] = []
+        self.texts: dict[str, str] = {}
+        self._z3 = z3
+        self._context = z3.Context()
+        self._solver: Any = None
+        self._asserted = ""
+        self._spent = 0
+
+    def ask(self, kind: Kind, text: str) -> Values | None:
+        """Values of the goal's variables in a model of the text, or None for unsat."""
+        self.section(f"{kind} query {len(self.queries)}")
+        self._load(text)
+        reason = None
         try:
-            result = solver.check()
-        except z3.Z3Exception as error:
-            return Answer("unknown", reason=_failure(str(error)))
-        count = int(solver.statistics().get_key_value("rlimit count"))
+            verdict = str(self._solver.check())
+        except self._z3.Z3Exception as error:
+            verdict, reason = "unknown", _failure(str(error))
+        count = self._count()
         if count > self.resource_budget:
-            return Answer("unknown", resource_count=count, reason="over_budget")
-        if result == z3.unsat:
-            return Answer("unsat", resource_count=count)
-        if result != z3.sat:
-            return Answer("unknown", resource_count=count, reason=_failure(solver.reason_unknown()))
-        values = read_model(solver.model().sexpr(), spec)
-        if values is None:
-            return Answer("unknown", resource_count=count, reason="unknown")
-        return Answer("sat", values=values, resource_count=count)
+            verdict, reason = "unknown", "over_budget"
+        elif verdict not in ("sat", "unsat"):
+            verdict, reason = "unknown", reason or _failure(self._solver.reason_unknown())
+        digest = text_digest(text)
+        self.texts[digest] = text
+        self.queries.append(Query(kind=kind, smt_sha256=digest, verdict=verdict, resource_count=count))  # type: ignore[arg-type]
+        if reason is not None:
+            raise Undecided(reason)
+        return self._values() if verdict == "sat" else None
+
+    def _load(self, text: str) -> None:
+        """Brings the solver to exactly this text: on top of what it holds where that is a beginning, else anew."""
+        if self._asserted and text.startswith(self._asserted):
+            self._solver.from_string(text[len(self._asserted) :])
+        else:
+            arithmetic = self.spec.logic == "QF_LIA" and len(self.spec.declarations) >= PIPELINE_VARIABLES
+            make = self._z3.SolverFor if arithmetic else self._z3.SimpleSolver
+            self._solver = make(*([self.spec.logic] if arithmetic else []), ctx=self._context)
+            self._solver.set("rlimit", self.resource_budget)
+            self._solver.from_string(text)
+        self._asserted = text
+
+    def _count(self) -> int:
+        """Work since the last query, by the context's own counter."""
+        spent = int(self._solver.statistics().get_key_value("rlimit count"))
+        count, self._spent = spent - self._spent, spent
+        return count
+
+    def _values(self) -> Values:
+        spec, model = self.spec, self._solver.model()
+        names = [*spec.terms, *([spec.cost] if spec.cost else [])]
+        if len(names) >= PRINTED_TERMS:
+            return read_model(model.sexpr(), spec, names)
+        values: dict[str, int | bool] = {}
+        for name in names:
+            sort = self._z3.Bool if spec.declarations[name] == "Bool" else self._z3.Int
+            value = model.eval(sort(name, self._context), model_completion=True)
+            if self._z3.is_int_value(value):
+                values[name] = value.as_long()
+            elif self._z3.is_true(value) or self._z3.is_false(value):
+                values[name] = self._z3.is_true(value)
+            else:
+                raise Undecided("unknown")  # a term: blocking it would compare it with itself and prove anything
+        return values
+
+
+def read_model(text: str, spec: Spec, names: list[str]) -> Values:
+    """Values from a printed model. Raises Undecided where a value is a term and not a literal.
+
+    A variable that the model leaves out may have any value and gets 0 or false.
+    """
+    found = dict(_DEFINITION.findall(text))
+    if len(found) != text.count("(define-fun "):
+        raise Undecided("unknown")
+    values: dict[str, int | bool] = {}
+    for name in names:
+        if spec.declarations[name] == "Bool":
+            values[name] = found.get(name, "false") == "true"
+        else:
+            values[name] = int(found.get(name, "0").strip("()").replace(" ", ""))
+    return values
 
 
 def _failure(message: str) -> str:
@@ -159,21 +196,3 @@ def _failure(message: str) -> str:
     if "resource" in message or "canceled" in message:
         return "over_budget"
     return "solver_memory" if "memory" in message else "unknown"
-
-
-def read_model(text: str, spec: Spec) -> Values | None:
-    """Values of all declared variables from a printed model; None unless every value in it is a literal.
-
-    Against a value that is a term, blocking would compare a term with itself and prove anything. A variable that the
-    model leaves out may have any value and gets 0 or false.
-    """
-    found = dict(_DEFINITION.findall(text))
-    if len(found) != text.count("(define-fun "):
-        return None
-    values: dict[str, int | bool] = {}
-    for name, sort in spec.declarations.items():
-        printed = found.get(name, "false" if sort == "Bool" else "0")
-        if (printed in ("true", "false")) != (sort == "Bool"):
-            return None
-        values[name] = printed == "true" if sort == "Bool" else int(printed.strip("()").replace(" ", ""))
-    return values

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from proceval.domain.arrays.level import Level, check_integers
-from proceval.domain.family import Base
+from proceval.domain.family import Base, within
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -72,7 +72,8 @@ class EquilibriumIndex(Base[Level]):
         spec.rule("nothing stands before the first number", f"(= {before[0]} 0)")
         for j, number in enumerate(array):
             spec.rule("prefix sums", f"(= {before[j + 1]} (+ {before[j]} {integer(number)}))")
-        balanced = [f"(and (= {index} {j}) (= {before[j]} (- {before[-1]} {before[j + 1]})))" for j in range(len(array))]
+        after = [f"(- {before[-1]} {before[j + 1]})" for j in range(len(array))]
+        balanced = [f"(and (= {index} {j}) (= {before[j]} {after[j]}))" for j in range(len(array))]
         spec.rule("both sides of the index weigh the same", disj(balanced))
         spec.answer([index], lambda values: values[index])
 
@@ -106,6 +107,9 @@ class EquilibriumIndex(Base[Level]):
 
     def canonical(self, instance: Instance, tier: str) -> Json:
         return instance["array"]
+
+    def fits(self, instance: Instance, tier: str) -> bool:
+        return within(len(instance["array"]), self.levels[tier].length)
 
     def space(self, tier: str) -> int | None:
         return None

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from proceval.domain.arrays.level import Level, check_integers
-from proceval.domain.family import Base, is_integer
+from proceval.domain.family import Base, is_integer, within
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -40,7 +40,7 @@ class MonotonicSplit(Base[Level]):
 
     domain = "arrays"
     version = 1
-    logic = "QF_LIA"
+    logic = "QF_IDL"
     oracle_name = "scan"
     solver = monotonic_split
     level = Level
@@ -86,7 +86,8 @@ class MonotonicSplit(Base[Level]):
         yield from ({"array": [1, 2], "target": target} for target in (1.0, True, "1", None))
 
     def examples(self) -> Sequence[Instance]:
-        return [{"array": [1, 3, 3, 8], "target": 3}, {"array": [-4, 0, 9], "target": 5}, {"array": [2, 6], "target": -7}]
+        shown = (([1, 3, 3, 8], 3), ([-4, 0, 9], 5), ([2, 6], -7))
+        return [{"array": array, "target": target} for array, target in shown]
 
     def targeted(self, rng: Random) -> Iterator[Instance]:
         for array, target in (([3], 3), ([3], 2), ([1, 1, 1], 1), ([1, 1, 2], 2), ([0, 5, 5, 9], 5), ([-3, -1], -2)):
@@ -102,6 +103,9 @@ class MonotonicSplit(Base[Level]):
 
     def canonical(self, instance: Instance, tier: str) -> Json:
         return [instance["array"], instance["target"]]
+
+    def fits(self, instance: Instance, tier: str) -> bool:
+        return within(len(instance["array"]), self.levels[tier].length)
 
     def space(self, tier: str) -> int | None:
         return None

@@ -49,7 +49,8 @@ def check_dfa(name: str, dfa: Json) -> None:
     if not isinstance(delta, list) or len(delta) != states:
         raise Malformed(f"delta of {name} must have one row per state")
     for row in delta:
-        if not isinstance(row, list) or len(row) != dfa["alphabet"] or not all(is_integer(s, 0, states - 1) for s in row):
+        whole = isinstance(row, list) and len(row) == dfa["alphabet"]
+        if not whole or not all(is_integer(state, 0, states - 1) for state in row):
             raise Malformed(f"a row of delta of {name} must hold one state per symbol")
 
 

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from proceval.domain.automata import dfa as automaton
-from proceval.domain.family import Base
+from proceval.domain.family import Base, within
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -38,7 +38,8 @@ def dfa_product_reachability(a: dict[str, Any], b: dict[str, Any]) -> int:
     waiting = [start]
     while waiting:
         p, q = waiting.pop()
-        for pair in zip(a["delta"][p], b["delta"][q]):
+        for symbol in range(a["alphabet"]):
+            pair = (a["delta"][p][symbol], b["delta"][q][symbol])
             if pair not in reached:
                 reached.add(pair)
                 waiting.append(pair)
@@ -116,12 +117,15 @@ class DfaProductReachability(Base[automaton.Level]):
         identical = automaton.build(2, [0], [[0, 0], [0, 1], [1, 2]])
         yield {"a": identical, "b": identical}
         yield {"a": automaton.build(0, [], [[1, 0], [0, 1]]), "b": automaton.build(0, [], [[1, 2], [2, 0], [0, 1]])}
-        yield {"a": automaton.build(0, [], [[0, 1, 2], [0, 1, 2], [0, 1, 2]]), "b": automaton.build(1, [], [[0] * 3, [0] * 3])}
+        yield {"a": automaton.build(0, [], [[0, 1, 2]] * 3), "b": automaton.build(1, [], [[0, 0, 0]] * 2)}
         for _ in range(40):
             yield _twins(rng, rng.randint(1, 5), rng.randint(1, 5), rng.randint(1, 3))
 
     def canonical(self, instance: Instance, tier: str) -> Json:
         return automaton.form([instance["a"], instance["b"]])
+
+    def fits(self, instance: Instance, tier: str) -> bool:
+        return all(within(instance[name]["states"], self.levels[tier].states) for name in self.parameters)
 
     def space(self, tier: str) -> int | None:
         return None

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from proceval.domain.automata import dfa as automaton
-from proceval.domain.family import Base, is_integer
+from proceval.domain.family import Base, is_integer, within
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -107,7 +107,8 @@ class DfaStringAcceptance(Base[automaton.Level]):
             for state in states:
                 inflow = total([layer[origin] for origin in entering[state]])
                 spec.rule("each string moves on along every symbol", f"(= {following[state]} {inflow})")
-        spec.rule("accepted strings end in accepting states", f"(= {answer} {total([layers[-1][s] for s in dfa['accept']])})")
+        accepting = total([layers[-1][state] for state in dfa["accept"]])
+        spec.rule("accepted strings end in accepting states", f"(= {answer} {accepting})")
         spec.answer([answer], lambda values: values[answer])
 
     def oracle(self, instance: Instance) -> Truth:
@@ -150,13 +151,17 @@ class DfaStringAcceptance(Base[automaton.Level]):
     def canonical(self, instance: Instance, tier: str) -> Json:
         return [automaton.form([instance["dfa"]]), instance["length"]]
 
+    def fits(self, instance: Instance, tier: str) -> bool:
+        level = self.levels[tier]
+        return within(instance["dfa"]["states"], level.states) and within(instance["length"], level.length)
+
     def space(self, tier: str) -> int | None:
         level = self.levels[tier]
         (_, most), (low, high) = level.states, level.length
         if most > 3 or self.alphabet > 2:
             return None
-        forms = {repr(automaton.form([dfa])) for n in range(1, most + 1) for dfa in automaton.accessible(n, self.alphabet)}
-        return len(forms) * (high - low + 1)
+        dfas = (dfa for n in range(1, most + 1) for dfa in automaton.accessible(n, self.alphabet))
+        return len({repr(automaton.form([dfa])) for dfa in dfas}) * (high - low + 1)
 
 
 def _strings_by_state(dfa: automaton.Dfa, length: int) -> list[int]:

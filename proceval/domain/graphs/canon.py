@@ -14,7 +14,7 @@ relabellings but may then also be shared by graphs that only look alike."""
 
 
 def graph(n: int, edges: Sequence[Sequence[int]], marks: Mapping[int, int]) -> Json:
-    """The form of a digraph with optional edge weights and marked vertices: [n, marks, edges] under canonical labels."""
+    """A digraph with optional edge weights and marked vertices as [n, marks, edges] under canonical labels."""
     leaving: list[list[tuple[int, int]]] = [[] for _ in range(n)]
     entering: list[list[tuple[int, int]]] = [[] for _ in range(n)]
     for tail, head, *weight in edges:
@@ -24,7 +24,8 @@ def graph(n: int, edges: Sequence[Sequence[int]], marks: Mapping[int, int]) -> J
     label = _least(start, leaving, entering, [LEAVES])
     if label is None:
         return [n, sorted(start), sorted([start[u], start[v], *w] for u, v, *w in edges), "by colour"]
-    return [n, sorted([label[v], mark] for v, mark in marks.items()), sorted([label[u], label[v], *w] for u, v, *w in edges)]
+    marked = sorted([label[v], mark] for v, mark in marks.items())
+    return [n, marked, sorted([label[u], label[v], *w] for u, v, *w in edges)]
 
 
 def _refine(
