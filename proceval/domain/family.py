@@ -169,14 +169,7 @@ class Base(ABC, Generic[L]):
     def canonical(self, instance: Instance, tier: str) -> Json: ...
 
     @abstractmethod
-    def fits(self, instance: Instance, tier: str) -> bool: ...
-
-    @abstractmethod
     def space(self, tier: str) -> int | None: ...
-
-
-def within(value: int, bounds: tuple[int, int]) -> bool:
-    return bounds[0] <= value <= bounds[1]
 
 
 def is_integer(value: Any, low: int | None = None, high: int | None = None) -> bool:

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from proceval.domain.arrays.level import Level, check_integers
-from proceval.domain.family import Base, within
+from proceval.domain.family import Base
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -107,9 +107,6 @@ class EquilibriumIndex(Base[Level]):
 
     def canonical(self, instance: Instance, tier: str) -> Json:
         return instance["array"]
-
-    def fits(self, instance: Instance, tier: str) -> bool:
-        return within(len(instance["array"]), self.levels[tier].length)
 
     def space(self, tier: str) -> int | None:
         return None

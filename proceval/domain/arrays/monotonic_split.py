@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from proceval.domain.arrays.level import Level, check_integers
-from proceval.domain.family import Base, is_integer, within
+from proceval.domain.family import Base, is_integer
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -103,9 +103,6 @@ class MonotonicSplit(Base[Level]):
 
     def canonical(self, instance: Instance, tier: str) -> Json:
         return [instance["array"], instance["target"]]
-
-    def fits(self, instance: Instance, tier: str) -> bool:
-        return within(len(instance["array"]), self.levels[tier].length)
 
     def space(self, tier: str) -> int | None:
         return None

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from proceval.domain.automata import dfa as automaton
-from proceval.domain.family import Base, within
+from proceval.domain.family import Base
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -123,9 +123,6 @@ class DfaProductReachability(Base[automaton.Level]):
 
     def canonical(self, instance: Instance, tier: str) -> Json:
         return automaton.form([instance["a"], instance["b"]])
-
-    def fits(self, instance: Instance, tier: str) -> bool:
-        return all(within(instance[name]["states"], self.levels[tier].states) for name in self.parameters)
 
     def space(self, tier: str) -> int | None:
         return None

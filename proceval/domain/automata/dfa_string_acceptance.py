@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from proceval.domain.automata import dfa as automaton
-from proceval.domain.family import Base, is_integer, within
+from proceval.domain.family import Base, is_integer
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -150,10 +150,6 @@ class DfaStringAcceptance(Base[automaton.Level]):
 
     def canonical(self, instance: Instance, tier: str) -> Json:
         return [automaton.form([instance["dfa"]]), instance["length"]]
-
-    def fits(self, instance: Instance, tier: str) -> bool:
-        level = self.levels[tier]
-        return within(instance["dfa"]["states"], level.states) and within(instance["length"], level.length)
 
     def space(self, tier: str) -> int | None:
         level = self.levels[tier]

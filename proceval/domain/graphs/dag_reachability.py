@@ -5,7 +5,7 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-from proceval.domain.family import Base, within
+from proceval.domain.family import Base
 from proceval.domain.graphs import canon, dag
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -106,9 +106,6 @@ class DagReachability(Base[dag.Level]):
 
     def canonical(self, instance: Instance, tier: str) -> Json:
         return canon.graph(instance["n"], instance["edges"], {instance["source"]: 1})
-
-    def fits(self, instance: Instance, tier: str) -> bool:
-        return within(instance["n"], self.levels[tier].vertices)
 
     def space(self, tier: str) -> int | None:
         low, high = self.levels[tier].vertices

@@ -5,7 +5,7 @@ from itertools import combinations, product
 from random import Random
 from typing import Any
 
-from proceval.domain.family import Base, within
+from proceval.domain.family import Base
 from proceval.domain.graphs import canon, dag
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -164,9 +164,6 @@ class DagShortestPath(Base[dag.Level]):
         marks = {instance["source"]: 1}
         marks[instance["target"]] = marks.get(instance["target"], 0) + 2
         return canon.graph(instance["n"], instance["edges"], marks)
-
-    def fits(self, instance: Instance, tier: str) -> bool:
-        return within(instance["n"], self.levels[tier].vertices)
 
     def space(self, tier: str) -> int | None:
         return None

@@ -6,7 +6,7 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
-from proceval.domain.family import Base, within
+from proceval.domain.family import Base
 from proceval.domain.graphs import dag
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -140,9 +140,6 @@ class DagTopologicalPosition(Base[dag.Level]):
     def canonical(self, instance: Instance, tier: str) -> Json:
         # The labels are part of the question here: only the sequence of the edge list is without meaning.
         return [instance["n"], sorted(instance["edges"]), instance["vertex"]]
-
-    def fits(self, instance: Instance, tier: str) -> bool:
-        return within(instance["n"], self.levels[tier].vertices)
 
     def space(self, tier: str) -> int | None:
         low, high = self.levels[tier].vertices
