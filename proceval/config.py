@@ -35,6 +35,15 @@ GENERATION = ("domain", "difficulty", "prover", "audit", "seed", "count")
 Plain = dict[str, Any]
 
 
+class Shard(BaseModel):
+    """One job's share of a dataset's candidates."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    count: Annotated[StrictInt, Field(ge=1, le=100_000)]
+    index: Annotated[StrictInt, Field(ge=0)]
+
+
 class Settings(BaseModel):
     """The top-level keys and their bounds; the parts below a group are checked against their constructors."""
 
@@ -55,6 +64,7 @@ class Settings(BaseModel):
     count: Annotated[StrictInt, Field(ge=1, le=1_000_000)]
     samples: Annotated[StrictInt, Field(ge=1, le=10_000)]
     pass_k: Annotated[list[Annotated[StrictInt, Field(ge=1)]], Field(min_length=1)]
+    shard: Shard
     workers: Annotated[StrictInt, Field(ge=1, le=1024)] | None
     dataset: StrictStr | None
     limit: Annotated[StrictInt, Field(ge=1)] | None
@@ -86,7 +96,7 @@ def compose(*overrides: str) -> Plain:
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
 
-    from proceval.__main__ import config_dir
+    from proceval.conftree import config_dir
 
     register()
     GlobalHydra.instance().clear()

@@ -79,8 +79,7 @@ class RunFolder:
         import yaml
 
         body = {**settings, "versions": versions, "git_commit": git_commit}
-        if self.path.is_dir():
-            write_atomically(self / "config.yaml", yaml.safe_dump(body, sort_keys=False, allow_unicode=True))
+        write_atomically(self / "config.yaml", yaml.safe_dump(body, sort_keys=False, allow_unicode=True))
 
     def publish(self) -> None:
         """Let later runs with the same inputs find this dataset."""
@@ -105,6 +104,10 @@ class RunFolder:
         waiting.mkdir(parents=True, exist_ok=True)
         with lock(waiting, wait=True):
             yield
+
+    def shard(self, index: int, count: int) -> Path:
+        """Where one shard of the dataset of these inputs lies once it is whole."""
+        return self.outputs / ".datasets" / self.inputs / f"{index:05d}-of-{count:05d}.jsonl"
 
     def source(self) -> Path:
         """The folder to read the dataset from: `dataset=`, this folder, or the stage before with the same inputs.

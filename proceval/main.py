@@ -15,7 +15,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from proceval import config
-from proceval.__main__ import config_dir
+from proceval.conftree import config_dir
 from proceval.errors import InputError, ProcevalError
 from proceval.folder import RunFolder, sweep_statuses, write_status
 
@@ -36,7 +36,8 @@ def execute(cfg: DictConfig) -> int:
         dataset=checked.dataset,
     )
     with folder.open(fresh=checked.fresh, writes=stage.writes):
-        folder.write_config(config.redact(settings), versions=config.versions(), git_commit=config.git_commit(config_dir()))
+        if stage.writes:
+            folder.write_config(config.redact(settings), versions=config.versions(), git_commit=config.git_commit(config_dir()))
         status: int = stage.run(folder)
     return _ended(status)
 

@@ -189,7 +189,8 @@ class Judgement:
 class Scorer(Protocol):
     """Judges a text: public evidence for strategies, hidden evidence for the record."""
 
-    mode: Literal["code", "answer"]
+    @property
+    def mode(self) -> Literal["code", "answer"]: ...
 
     async def ready(self) -> None:
         """A known-good and a known-bad canary before the first score; raises errors.Unscored when the judge is broken."""
@@ -204,8 +205,11 @@ class Scorer(Protocol):
 class Track(Protocol):
     """What is asked and who judges it."""
 
-    mode: Literal["code", "answer"]
-    arms: tuple[str, ...]
+    @property
+    def mode(self) -> Literal["code", "answer"]: ...
+
+    @property
+    def arms(self) -> tuple[str, ...]: ...
 
     def prompt(self, problem: Problem, arm: str) -> tuple[Message, ...]:
         """The first request; holds nothing hidden."""

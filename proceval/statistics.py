@@ -33,7 +33,7 @@ def pass_hat_k(samples: int, correct: int, k: int) -> Fraction | None:
 
 
 def mean(values: Sequence[Fraction | None]) -> Fraction | None:
-    """Mean over problems; None when there is none or any is undefined, because a mean over the rest is of another set."""
+    """Mean over problems; None when there is none or any is undefined: a mean over the rest is of another set."""
     defined = [value for value in values if value is not None]
     return sum(defined, Fraction(0)) / len(defined) if defined and len(defined) == len(values) else None
 
@@ -46,4 +46,6 @@ def bounds(passed: int, failed: int, unscored: int) -> tuple[Fraction, Fraction]
 
 def _check(samples: int, correct: int, k: int) -> None:
     if k < 1 or not 0 <= correct <= samples:
-        raise ValueError(f"pass@k needs 0 <= correct <= samples and k >= 1, got samples={samples}, correct={correct}, k={k}")
+        raise ValueError(
+            f"pass@k needs 0 <= correct <= samples and k >= 1, got samples={samples}, correct={correct}, k={k}"
+        )

@@ -90,7 +90,7 @@ class Log:
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """(byte offset, line without its end) of every whole line of a file; none where there is no file.
 
-    Bytes after the last line end are a torn write and are left out. Raises InputError for a whole line that is not JSON.
+    Bytes after the last line end are a torn write and are left out. Raises InputError for a line that is no record.
     """
     if not path.is_file():
         return
@@ -100,7 +100,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
             if not line.endswith(b"\n"):
                 return
             if not (line.startswith(b"{") and line.endswith(b"}\n")):
-                raise InputError(f"{path}, line {number}: broken record; mend or remove the line by hand, nothing was changed")
+                raise InputError(f"{path}, line {number}: broken record; mend or remove that line, nothing was changed")
             yield offset, line[:-1]
             offset += len(line)
 
@@ -115,7 +115,7 @@ def parsed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def mend(path: Path) -> int:
-    """Move the bytes after the last line end to `<name>.torn`; returns how many. A whole record without its end gets it."""
+    """Move the bytes after the last line end to `<name>.torn`; returns how many. A whole record gets its line end."""
     if not path.is_file():
         return 0
     with path.open("rb+") as file:
@@ -192,7 +192,9 @@ def _take(descriptor: int, folder: Path, *, wait: bool) -> None:
         holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
         raise InputError(f"{folder} is in use by pid {holder}; wait for it or choose other settings") from error
     except OSError as error:
-        raise InputError(f"{folder}: this file system keeps no locks ({error.strerror}); choose another outputs=") from error
+        raise InputError(
+            f"{folder}: no locks on this file system ({error.strerror}); choose another outputs="
+        ) from error
 
 
 _descriptors: dict[Path, int] = {}
@@ -222,4 +224,7 @@ def _storage(path: Path, action: Any) -> Any:
 
 
 def _refused(path: Path, error: OSError) -> StorageError:
-    return StorageError(f"{path}: the disk refused a record ({error.strerror}); what was written before is kept: make room and run the same command again")
+    return StorageError(
+        f"{path}: the disk refused a record ({error.strerror}); what was written before is kept: "
+        "make room and run the same command again"
+    )

@@ -43,9 +43,6 @@ class Evaluate:
             progress.say("forecast " + ", ".join(f"{key} {'unknown' if value is None else value}" for key, value in forecast.items()))
             return 0
         self.sandbox.start()  # forks before the event loop and the model's client exist
-        missing = self.sandbox.missing_layers()
-        if missing:
-            progress.say(f"sandbox  {self.sandbox.name} runs WITHOUT: {', '.join(missing)}")
         scorer = self.track.scorer(self.sandbox)
         with progress.bar("evaluate", len(problems) * self.samples) as advance:
             if self.rescore:

@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from proceval import config
-from proceval.__main__ import config_dir
+from proceval.conftree import config_dir
 from proceval.folder import RunFolder
 from proceval.stage import progress
 

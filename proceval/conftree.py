@@ -1,0 +1,29 @@
+"""The conf/ tree as folders and files: read without Hydra, for quick help and for tests."""
+
+import re
+from pathlib import Path
+
+
+def config_dir() -> Path:
+    """The conf/ folder: the wheel's copy inside the package, else the checkout's beside it."""
+    here = Path(__file__).resolve().parent
+    for folder in (here / "conf", here.parent / "conf"):
+        if (folder / "config.yaml").is_file():
+            return folder
+    raise SystemExit("proceval: no conf/ folder inside or beside the package; reinstall proceval")
+
+
+def groups(conf: Path) -> dict[str, list[str]]:
+    """Config group -> its options, read from the tree."""
+    return {
+        group.name: sorted(option.stem for option in group.glob("*.yaml"))
+        for group in sorted(conf.iterdir())
+        if group.is_dir() and any(group.glob("*.yaml"))
+    }
+
+
+def top_keys(conf: Path) -> dict[str, str]:
+    """Top-level keys of config.yaml -> the comment that stands beside each."""
+    text = (conf / "config.yaml").read_text(encoding="utf-8")
+    found = re.findall(r"^(\w+):[^#\n]*(?:#\s*(.*))?$", text, re.MULTILINE)
+    return {key: comment for key, comment in found if key not in ("defaults", "hydra")}
