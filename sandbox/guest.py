@@ -166,12 +166,29 @@ def _main() -> NoReturn:
     try:
         _confine(cpu_s, memory_bytes, file_bytes)
     except (OSError, ValueError) as error:
-        _send(replies, NO_NONCE, b"F" + repr(error).encode("ascii", "replace"))
-        _leave(71)
+        refuse(replies, repr(error))
     forget()
     sys.path.pop(0)
     sys.argv[1:] = []
     serve(requests, replies)
+
+
+def refuse(replies: int, reason: str) -> NoReturn:
+    """Report that the limits could not be set; the code is never read."""
+    _send(replies, NO_NONCE, b"F" + reason.encode("ascii", "replace")[:MESSAGE_CHARACTERS])
+    _leave(71)
+
+
+def warm_up() -> None:
+    """Run the machinery on harmless code, so that a fork-server's children find it compiled, specialised and cached."""
+    code = "import math\ndef f(a):\n    return [sorted(a), (1, 2.5), {3}, {'k': None}, 'x', True]\n"
+    failing = "def f(a):\n    raise ValueError(a)\n"
+    request = _encode({"a": [3, 2, 1]})
+    for source in [code, failing] * 12:
+        function, _ = _load(source, "f")
+        _answer(function, _parse(request), 1 << 20)
+    _load("", "f")
+    del sys.modules["solution"]
 
 
 def forget() -> None:
