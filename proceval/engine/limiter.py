@@ -91,7 +91,7 @@ class Window:
         self._turn = asyncio.Lock()
 
     async def admit(self, tokens: int) -> Entry:
-        """Wait for room, in order of asking; a request that alone exceeds the token limit goes when the window is empty."""
+        """Wait for room, in order of asking; one request beyond the token limit goes when the window is empty."""
         entry = Entry(time.monotonic(), tokens)
         if self._requests is None and self._tokens is None and entry.sent >= self._not_before:
             return entry

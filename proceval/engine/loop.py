@@ -58,7 +58,7 @@ class Engine:
         fsync_s: Annotated[float, Field(ge=0)],
     ):
         self._concurrency = concurrency
-        self._retry = {
+        self._retry: dict[str, Any] = {
             "attempts": attempts,
             "deadline_s": deadline_s,
             "request_timeout_s": request_timeout_s,

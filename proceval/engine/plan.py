@@ -28,7 +28,8 @@ class Plan:
         seen: dict[str, int] = {}
         for position, problem in enumerate(problems, 1):
             if problem.id in seen:
-                raise InputError(f"problem id {problem.id} occurs twice, at positions {seen[problem.id]} and {position}")
+                first = seen[problem.id]
+                raise InputError(f"problem id {problem.id} occurs twice, at positions {first} and {position}")
             seen[problem.id] = position
         self.problems, self.arms, self.samples = problems, tuple(arms), samples
 

@@ -13,9 +13,12 @@ from proceval.errors import ProviderError
 from proceval.protocols import Model, Request
 from proceval.schema import Completion, Message
 
+Paid = Callable[[Completion, int], None]
+"""Called with (completion, attempts) the moment an answer arrives."""
+
 
 def estimate_tokens(messages: tuple[Message, ...]) -> int:
-    """About four characters a token, and four tokens of framing a message: an estimate, settled by the usage reported."""
+    """About four characters a token and four tokens a message: an estimate, settled by the usage reported."""
     return sum(len(message.content) // 4 + 4 for message in messages)
 
 
@@ -66,7 +69,7 @@ class Requests:
         """Why nothing more is sent in this run, or None."""
         self._stop = asyncio.Event()
 
-    async def ask(self, request: Request, paid: Callable[[Completion, int], None]) -> Completion:
+    async def ask(self, request: Request, paid: Paid) -> Completion:
         """One answer; `paid(completion, attempts)` is called the moment it arrives, before anything else happens."""
         tokens = estimate_tokens(request.messages) + self._reserve
         self._refuse_if_stopped()
@@ -80,7 +83,7 @@ class Requests:
         finally:
             self.budget.release(held)
 
-    async def _persist(self, request: Request, tokens: int, paid: Callable[[Completion, int], None]) -> Completion:
+    async def _persist(self, request: Request, tokens: int, paid: Paid) -> Completion:
         started: float | None = None
         failures = 0
         while True:
@@ -103,7 +106,7 @@ class Requests:
                 await asyncio.wait_for(self._stop.wait(), wait)
 
     async def _attempt(
-        self, request: Request, tokens: int, started: float | None, failures: int, paid: Callable[[Completion, int], None]
+        self, request: Request, tokens: int, started: float | None, failures: int, paid: Paid
     ) -> tuple[Completion, float]:
         await self.gate.enter(retry=failures > 0)
         try:
@@ -141,7 +144,8 @@ class Requests:
         if error.transient:
             self._failed_in_a_row += 1
             if self._failed_in_a_row >= self._give_up_after:
-                self.stop(f"{self._failed_in_a_row} requests in a row were given up, the last with {error.kind}: {error}")
+                row = self._failed_in_a_row
+                self.stop(f"{row} requests in a row were given up, the last with {error.kind}: {error}")
 
     def stop(self, reason: str) -> None:
         """Send nothing more in this run; the first reason given is the one reported."""

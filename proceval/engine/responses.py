@@ -50,7 +50,7 @@ class Responses:
                 tokens = _sum(completion["prompt_tokens"], completion["completion_tokens"])
                 self.spent.append((tokens, completion["cost_usd"]))
             except (KeyError, TypeError, ValueError) as error:
-                raise InputError(f"{path}, byte {offset}: not a response record ({error!r}); nothing was changed") from error
+                raise InputError(f"{path}, byte {offset}: not a response record ({error!r})") from error
             if key in self._offsets:
                 self.duplicates += 1
             else:

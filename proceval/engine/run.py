@@ -2,8 +2,6 @@
 
 import asyncio
 import itertools
-import os
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +10,7 @@ from proceval.engine.plan import Plan, Sample
 from proceval.engine.report import EngineReport
 from proceval.engine.requests import Requests
 from proceval.engine.responses import Responses, prompt_digest, response_key
+from proceval.engine.verdicts import Verdicts, total
 from proceval.errors import ProcevalError, ProviderError, Unscored
 from proceval.protocols import Check, Judgement, Model, Request, Scorer, Strategy, Track
 from proceval.schema import Completion, Message, RequestFault, Response, Verdict
@@ -60,12 +59,7 @@ class Run:
         """True while samples that the scoring queue could not take are gone through again."""
         self._warm: asyncio.Task[None] | None = None
         self._faults: Log | None = None
-        staged = folder / ".verdicts.jsonl.partial"
-        staged.unlink(missing_ok=True)
-        self._verdicts = Log(staged, fsync_s=float("inf"))
-        self._offsets = [-1] * len(plan)
-        self._outcomes: Counter[str] = Counter()
-        self._tokens = [0, 0]
+        self._verdicts = Verdicts(folder, planned=len(plan))
         self._resumed = 0
 
     async def evaluate(self) -> EngineReport:
@@ -132,7 +126,7 @@ class Run:
                 judgement = await self._scorer.score(asked.sample.problem, asked.submitted)
             except ProcevalError:
                 raise
-            except Exception as error:  # a judge that breaks is nobody's wrong answer
+            except Exception as error:  # noqa: BLE001 - a judge that breaks is nobody's wrong answer
                 judgement = _fault("judge_fault", f"{type(error).__name__}: {error}")
             self._record(asked, judgement)
 
@@ -157,7 +151,7 @@ class Run:
             asked.judgement = _fault("sandbox_fault", str(error))
         except ProcevalError:
             raise
-        except Exception as error:  # a broken part leaves its sample unscored and the others alone
+        except Exception as error:  # noqa: BLE001 - a broken part leaves its sample unscored and the others alone
             asked.judgement = _fault("judge_fault", f"{type(error).__name__}: {error}")
         return asked
 
@@ -261,39 +255,28 @@ class Run:
             tests=judgement.tests,
             extraction=judgement.extraction,
             turns=len(completions),
-            prompt_tokens=_total([c.prompt_tokens for c in completions]),
-            completion_tokens=_total([c.completion_tokens for c in completions]),
-            cost_usd=_total([c.cost_usd for c in completions]),
-            latency_s=_total([c.latency_s for c in completions]),
+            prompt_tokens=total([c.prompt_tokens for c in completions]),
+            completion_tokens=total([c.completion_tokens for c in completions]),
+            cost_usd=total([c.cost_usd for c in completions]),
+            latency_s=total([c.latency_s for c in completions]),
             detail=judgement.detail,
         )
-        self._offsets[asked.sample.index] = self._verdicts.append(verdict.model_dump_json(ensure_ascii=True))
-        self._outcomes[verdict.outcome] += 1
-        self._tokens[0] += verdict.prompt_tokens or 0
-        self._tokens[1] += verdict.completion_tokens or 0
-        self._progress(self._outcomes.total(), len(self._plan))
+        self._verdicts.add(asked.sample.index, verdict)
+        self._progress(self._verdicts.done, len(self._plan))
 
     def _finish(self) -> EngineReport:
-        """Put the verdicts into plan order, whole or not at all."""
-        ordered = self._folder / ".verdicts.jsonl.ordered"
-        with ordered.open("wb") as out:
-            for index in self._plan.report_order():
-                out.write(self._verdicts.read(self._offsets[index]) + b"\n")
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(ordered, self._folder / "verdicts.jsonl")
-        (self._folder / ".verdicts.jsonl.partial").unlink()
+        self._verdicts.publish(self._plan.report_order())
         asks = self._requests
         return EngineReport(
             folder=self._folder,
             planned=len(self._plan),
-            outcomes=dict(self._outcomes),
+            outcomes=dict(self._verdicts.outcomes),
             requests=asks.paid,
             attempts=asks.sent,
             resumed=self._resumed,
             faults=dict(asks.faults),
-            prompt_tokens=self._tokens[0],
-            completion_tokens=self._tokens[1],
+            prompt_tokens=self._verdicts.prompt_tokens,
+            completion_tokens=self._verdicts.completion_tokens,
             cost_usd=None if asks.budget.unknown_usd else asks.budget.spent_usd,
             stopped=asks.stopped,
             torn_bytes=self._responses.torn_bytes,
@@ -303,12 +286,8 @@ class Run:
 
 
 def _fault(outcome: str, detail: str) -> Judgement:
-    return Judgement(outcome=outcome, fault=outcome.removesuffix("_fault"), extraction="not_scored", detail=detail[:500])  # type: ignore[arg-type]
-
-
-def _total(values: list) -> float | None:  # type: ignore[type-arg]
-    """The sum, None when there is nothing or anything is unknown."""
-    return None if not values or any(value is None for value in values) else sum(values)
+    fault = outcome.removesuffix("_fault")
+    return Judgement(outcome, fault, "not_scored", detail=detail[:500])  # type: ignore[arg-type]
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -49,7 +49,7 @@ class Mock:
         assert request.case is not None
         tier = request.case.difficulty
         if tier not in self._skill:
-            raise InputError(f"model.skill.{tier}: missing; skills are set for {', '.join(self._skill) or 'no difficulty'}")
+            raise InputError(f"model.skill.{tier}: missing; skills are set for {', '.join(self._skill) or 'nothing'}")
         if self._latency_s:
             await asyncio.sleep(self._latency_s)
         random = rng("mock", request.case.id, request.sample, request.turn)

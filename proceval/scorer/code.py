@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from proceval.compare import key, same, show
 from proceval.errors import Unscored
 from proceval.protocols import Check, Judgement
-from proceval.schema import Completion, Outcome, Problem, Test, TestResult
+from proceval.schema import Completion, Json, Outcome, Problem, Test, TestResult
 from proceval.scorer.extract import Extracted, extract
 from proceval.scorer.refusal import refuses
 from sandbox.contract import Execution, Job, Limits, Result
@@ -63,8 +63,11 @@ class Code:
             return Check(False, _FEEDBACK.substitute(failures=failures, entry_point=problem.entry_point))
         if not problem.examples:
             return Check(True, "", score=1.0)
-        execution = await self._run(found.code, problem.entry_point, [t.arguments for t in problem.examples])
-        results = [_judge(n, test, got) for n, (test, got) in enumerate(zip(problem.examples, execution.results, strict=True))]
+        inputs = [test.arguments for test in problem.examples]
+        execution = await self._run(found.code, problem.entry_point, inputs)
+        results = [
+            _judge(*tried) for tried in zip(range(len(inputs)), problem.examples, execution.results, strict=True)
+        ]
         passed = sum(result.outcome == "passed" for result in results)
         failures = "\n".join(
             f"- `{_call(problem, test)}` should return `{test.expected!r}`; {result.detail}."
@@ -82,7 +85,9 @@ class Code:
             for test in problem.tests:
                 key(test.expected)
         except ValueError as error:
-            return Judgement("judge_fault", "judge", "not_read", detail=f"a test's expected value cannot be compared: {error}")
+            return Judgement(
+                "judge_fault", "judge", "not_read", detail=f"an expected value cannot be compared: {error}"
+            )
         found = extract(completion.text, problem.entry_point, problem.parameters)
         if found.code is None:
             return _nothing_found(found, completion)
@@ -104,7 +109,9 @@ class Code:
             return Judgement("truncated", "model", found.rule, tuple(results), "cut at the token limit")
         return Judgement(last.outcome, "model", found.rule, tuple(results), f"test {last.test}: {last.detail}")
 
-    async def _run(self, code: str, entry_point: str, inputs: Sequence[dict[str, object]], *, stop_on_failure: bool = False) -> Execution:
+    async def _run(
+        self, code: str, entry_point: str, inputs: Sequence[dict[str, Json]], *, stop_on_failure: bool = False
+    ) -> Execution:
         job = Job(code, entry_point, inputs, self._sandbox.limits, stop_on_failure)
         for attempt in range(_TRIES):
             execution = await self._sandbox.arun(job)

@@ -1,9 +1,9 @@
 """Which part of a reply is the program: line by line, by rules that are written down and recorded.
 
 In this order:
- 1. Reasoning is not an answer. `<think>...</think>` at the start goes; a closing tag without an opening one (the chat
-    template held it) ends the reasoning too. A tag next to a quote or a backtick, or inside a fence, is data. An opening
-    tag that is never closed leaves no answer: `unclosed_reasoning`.
+ 1. Reasoning is not an answer. `<think>...</think>` at the start goes; a closing tag without an opening one (which
+    the chat template held) ends the reasoning too. A tag next to a quote or a backtick, or inside a fence, is data. An
+    opening tag that is never closed leaves no answer: `unclosed_reasoning`.
  2. Fenced blocks: three or more backticks or tildes, closed by at least as many; an unclosed one runs to the end. Words
     behind the opening fence are a language tag only when they look like one; otherwise they are the first line of code.
     A fence inside a docstring does not end a block that would not parse there. A block that holds fences of its own is
@@ -29,7 +29,7 @@ MOST_CHARACTERS = 200_000
 _TAG = re.compile(r"(?<!['\"`\\])<(/?)(think|thinking|reasoning|thought)>(?!['\"`])", re.IGNORECASE)
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>.*?)[ \t]*\Z")
 _LANGUAGE = re.compile(r"(?:[\w+#.-]*(?:[ \t]+(?:\{.*\}|[\w-]+=.*|\d[\d.]*|\w+\.py))*|\{.*\})\Z")
-_CODE_START = re.compile(r"(?:from\s+\w|import\s+\w|(?:async\s+)?def\s+\w|class\s+\w|@\w|[A-Za-z_]\w*\s*(?::[^=]+)?=[^=])")
+_CODE_START = re.compile(r"(?:(?:from|import|def|async\s+def|class)\s+\w|@\w|[A-Za-z_]\w*\s*(?::[^=]+)?=[^=])")
 _MOST_BLOCKS = 40
 _MOST_CLOSINGS = 6
 
@@ -200,7 +200,7 @@ def _from_prose(text: str, target: Target) -> Extracted | None:
     for start in starts:
         stretch = _stretch(lines[start:])
         made = _candidate(stretch, target) if stretch else None
-        if made is not None:
+        if stretch and made:
             closed = start + stretch.count("\n") + 1 < len(lines)
             return Extracted(made.code, ("bare_in_prose" if start or closed else "bare") + made.suffix, closed, 1)
     return None
@@ -269,7 +269,7 @@ def _bridged(made: Candidate, args: ast.arguments, bound: int, target: Target, c
 
 
 def _top_level(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that run when the module does, those under if, try, with and loops included; not a `__main__` guard."""
+    """Statements that run when the module does, also under if, try, with and loops; not a `__main__` guard."""
     for statement in body:
         yield statement
         if isinstance(statement, ast.If) and "__main__" in ast.dump(statement.test):

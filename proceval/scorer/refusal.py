@@ -3,7 +3,8 @@
 import re
 
 _DECLINES = re.compile(
-    r"\W*(?:(?:i'?m|i am)\s+(?:very\s+|really\s+)?sorry|sorry|i apologi[sz]e|(?:unfortunately,?\s+)?i(?:\s+can'?t|\s+cannot|\s+can not|"
+    r"\W*(?:(?:i'?m|i am)\s+(?:very\s+|really\s+)?sorry|sorry|i apologi[sz]e|"
+    r"(?:unfortunately,?\s+)?i(?:\s+can'?t|\s+cannot|\s+can not|"
     r"\s+won'?t|\s+will not|'m not able|\s+am not able|'m unable|\s+am unable|\s+must decline|\s+decline)|as an ai)\b",
     re.IGNORECASE,
 )

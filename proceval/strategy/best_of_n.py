@@ -11,10 +11,10 @@ from proceval.schema import Completion
 
 
 class BestOfN:
-    """Submits the candidate with the best public score, the earliest of equals; where answers can be counted, the commonest.
+    """Submits the candidate with the best public score, the earliest of equals; in answer mode the commonest answer.
 
-    All candidates are asked for and paid for, whatever the first ones score. A candidate that no provider answers leaves
-    the whole sample unscored: fewer candidates would be another strategy.
+    All candidates are asked for and paid for, whatever the first ones score. A candidate that no provider answers
+    leaves the whole sample unscored: fewer candidates would be another strategy.
     """
 
     name = "best_of_n"

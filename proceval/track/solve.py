@@ -8,13 +8,12 @@ from typing import Any, Literal
 from proceval.protocols import Scorer
 from proceval.schema import Message, Problem
 
-_PROMPTS = {
-    mode: Template((Path(__file__).parent / f"solve_{mode}.md").read_text(encoding="utf-8")) for mode in ("code", "answer")
-}
+_HERE = Path(__file__).parent
+_PROMPTS = {mode: Template((_HERE / f"solve_{mode}.md").read_text(encoding="utf-8")) for mode in ("code", "answer")}
 
 
 class Solve:
-    """One prompt a problem: in code mode the same for every problem of a family, in answer mode with the instance in it."""
+    """One prompt a problem: in code mode the same for a whole family, in answer mode with the instance in it."""
 
     arms = ("default",)
 
@@ -54,9 +53,8 @@ def _calls(problem: Problem) -> str:
 
 
 def _instances(problem: Problem) -> str:
-    return "\n\n".join(
-        f"{_arguments(problem.parameters, test.arguments)}\nANSWER: {json.dumps(test.expected)}" for test in problem.examples
-    )
+    shown = [(_arguments(problem.parameters, test.arguments), json.dumps(test.expected)) for test in problem.examples]
+    return "\n\n".join(f"{arguments}\nANSWER: {answer}" for arguments, answer in shown)
 
 
 def _arguments(parameters: tuple[str, ...], arguments: dict[str, Any]) -> str:
