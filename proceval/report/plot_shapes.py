@@ -87,10 +87,11 @@ def failures(figure: Any, rows: list[Row], look: Look) -> None:
     share = {(row["contestant"], row["tier"], row["outcome"]): row["share"] for row in rows}
     table = [[100 * share[name, tier, outcome] for outcome in outcomes] for name, tier in lines]
     labels = [[("<1" if value < 1 else f"{value:.0f}") if value else "" for value in row] for row in table]
+    blues = seaborn.light_palette("#0173b2", as_cmap=True)
     figure.set_size_inches(max(7.0, 2.6 + 0.75 * len(outcomes)), 2.0 + 0.42 * len(lines))
     axes = figure.subplots()
     seaborn.heatmap(
-        table, ax=axes, annot=labels, fmt="", cmap=seaborn.light_palette("#0173b2", as_cmap=True), vmin=0, vmax=100, linewidths=1, linecolor="white",
+        table, ax=axes, annot=labels, fmt="", cmap=blues, vmin=0, vmax=100, linewidths=1, linecolor="white",
         cbar_kws={"label": "% of samples"}, annot_kws={"fontsize": 10},
     )  # fmt: skip
     axes.set_xticklabels([outcome.replace("_", " ") for outcome in outcomes], rotation=40, ha="right")

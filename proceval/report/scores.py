@@ -1,6 +1,6 @@
 """The part of a summary that judges models: one cell of figures per contestant and domain, family or tier."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from statistics import median
 from typing import get_args
@@ -8,7 +8,7 @@ from typing import get_args
 from proceval.report.evidence import Plain, counts, grouped, tier_order
 from proceval.report.run import printable
 from proceval.schema import Outcome, Verdict
-from proceval.statistics import clustered_interval, pass_at_k
+from proceval.statistics import clustered_interval, mean, pass_at_k, pass_hat_k
 
 OFFLINE = {
     "mock": "mock results show the machinery, they support no claim about difficulty",
@@ -60,14 +60,14 @@ def contestants(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
 def cell(verdicts: Sequence[Verdict], ks: Sequence[int]) -> Plain:
     """All figures of some samples of one contestant.
 
-    Scores are means over problems; a problem with fewer than k scored samples has no pass@k and is not in the mean
-    (`problems` says over how many it runs, null over none). `accuracy` is pass@1 with its interval clustered by prompt;
-    `bounds` are accuracy if every unscored sample had failed, or had passed.
+    Scores are means over problems; a problem with fewer than k scored samples has no pass@k (one of k passes) or pass^k
+    (all k pass) and is not in the mean: `problems` says over how many it runs, and it is null over none. `accuracy` is
+    pass@1 with its interval clustered by prompt; `bounds` are accuracy if every unscored sample had failed, or passed.
     """
     tally = _tally(verdicts)
     prompts = {v.problem_id: v.prompt_sha256 for v in verdicts}
     scored = [v for v in verdicts if v.scored]
-    first = mean_pass_at_k(tally, 1)
+    first = mean_over_problems(tally, 1)
     return {
         "samples": len(verdicts),
         "scored": len(scored),
@@ -78,7 +78,8 @@ def cell(verdicts: Sequence[Verdict], ks: Sequence[int]) -> Plain:
         "accuracy": None if first is None else float(first),
         "interval": interval(tally, prompts),
         "bounds": _bounds(tally),
-        "pass_at_k": {str(k): _pass_at_k(tally, k) for k in ks},
+        "pass_at_k": {str(k): _over_problems(tally, k, pass_at_k) for k in ks},
+        "pass_hat_k": {str(k): _over_problems(tally, k, pass_hat_k) for k in ks},
         "outcomes": counts(v.outcome for v in verdicts),
         "latency_s": _total([v.latency_s for v in verdicts]),
         "prompt_tokens": _total([v.prompt_tokens for v in verdicts]),
@@ -90,6 +91,9 @@ def cell(verdicts: Sequence[Verdict], ks: Sequence[int]) -> Plain:
 Tally = Mapping[str, tuple[int, int, int]]
 """Problem id -> (scored, passed, all) samples."""
 
+Figure = Callable[[int, int, int], Fraction | None]
+"""pass@k or pass^k of one problem from its scored samples, passed samples and k."""
+
 
 def _tally(verdicts: Sequence[Verdict]) -> Tally:
     return {
@@ -98,17 +102,16 @@ def _tally(verdicts: Sequence[Verdict]) -> Tally:
     }
 
 
-def mean_pass_at_k(tally: Tally, k: int) -> Fraction | None:
-    """Mean of the exact pass@k over the problems that have one, or None."""
-    defined = [value for n, c, _ in tally.values() if (value := pass_at_k(n, c, k)) is not None]
-    return sum(defined, Fraction(0)) / len(defined) if defined else None
+def mean_over_problems(tally: Tally, k: int, figure: Figure = pass_at_k) -> Fraction | None:
+    """Mean of an exact figure over the problems that have one, or None."""
+    return mean([value for n, c, _ in tally.values() if (value := figure(n, c, k)) is not None])
 
 
 def pass_curve(verdicts: Sequence[Verdict], longest: int = 100) -> list[list[float]]:
     """[k, pass@k] from k = 1 to the fewest scored samples of a problem, every point over the same problems."""
     tally = _tally(verdicts)
     shortest = min((n for n, _, _ in tally.values()), default=0)
-    points = ((k, mean_pass_at_k(tally, k)) for k in range(1, min(shortest, longest) + 1))
+    points = ((k, mean_over_problems(tally, k)) for k in range(1, min(shortest, longest) + 1))
     return [[k, float(value)] for k, value in points if value is not None]
 
 
@@ -118,16 +121,17 @@ def interval(tally: Tally, prompts: Mapping[str, str]) -> list[float] | None:
     for problem, (n, c, _) in tally.items():
         if n:
             clusters.setdefault(prompts[problem], []).append(c / n)
-    found = clustered_interval(clusters)
-    return None if found is None else [found[0], found[1]]
+    found = clustered_interval(list(clusters.values()))
+    return None if found is None or found.low is None or found.high is None else [found.low, found.high]
 
 
-def _pass_at_k(tally: Tally, k: int) -> Plain:
-    mean = mean_pass_at_k(tally, k)
-    defined = sum(n >= k for n, _, _ in tally.values())
-    if mean is None:
-        return {"value": None, "exact": None, "problems": defined}
-    return {"value": float(mean), "exact": str(mean), "problems": defined}
+def _over_problems(tally: Tally, k: int, figure: Figure) -> Plain:
+    value = mean_over_problems(tally, k, figure)
+    return {
+        "value": None if value is None else float(value),
+        "exact": None if value is None else str(value),
+        "problems": sum(n >= k for n, _, _ in tally.values()),
+    }
 
 
 def _bounds(tally: Tally) -> list[float] | None:

@@ -1,0 +1,1 @@
+"""Where a run is shown besides its folder; nothing here can change, delay or lose a local record."""
