@@ -41,7 +41,8 @@ def problems(summary: Plain) -> Sheet:
         NOTHING if rejected is None else whole(rejected["total"]),
     )  # fmt: skip
     columns = ("family", *tiers, "tests", "work", "most", "rejected")
-    return Sheet(title, columns, (*rows, total), *_proof_notes(proofs, rejected))
+    notes, warnings = _proof_notes(proofs, rejected)
+    return Sheet(title, columns, (*rows, total), notes, (*warnings, *_generation_warnings(summary["generation"])))
 
 
 def _proof_notes(proofs: Plain | None, rejected: Plain | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -62,6 +63,14 @@ def _proof_notes(proofs: Plain | None, rejected: Plain | None) -> tuple[tuple[st
     if rejected and rejected["total"]:
         notes.append(f"rejected candidates: {listed(rejected['by_reason'])}")
     return tuple(notes), tuple(warnings)
+
+
+def _generation_warnings(facts: Plain | None) -> list[str]:
+    shortfalls = (facts and facts["shortfalls"]) or []
+    found = [f"{short['difficulty']} {short['family']}: {short['sentence']}" for short in shortfalls]
+    if facts and facts["machine_dependent"]:
+        found.append("a clock or memory limit fired while proving: another machine may accept other candidates")
+    return found
 
 
 def audit(summary: Plain) -> Sheet:

@@ -5,6 +5,7 @@
     git_commit       or null outside a checkout
     versions         of proceval, Python, solvers and packages
     missing          files this run does not have: {name: what is therefore not known}
+    generation       candidates tried, shortfalls (cells with fewer problems than asked), machine_dependent
     problems         total, by_domain, by_family, by_tier, by_family_and_tier, tests_per_problem
     guesses          family -> tier -> guess floor (guesses.py)
     rejected         candidates that did not become problems: total, by_reason, by_family
@@ -68,6 +69,7 @@ def summarise(folder: Path, ks: Sequence[int]) -> Plain:
     verdicts = run.verdicts()
     return {
         "missing": {name: READ[name] for name in missing},
+        "generation": _generation(run.document("generation.json")),
         "problems": summarise_problems(problems) if has("dataset.jsonl") else None,
         "guesses": summarise_guesses(problems) if has("dataset.jsonl") else None,
         "rejected": summarise_rejections(run.rejections()) if has("rejections.jsonl") else None,
@@ -76,6 +78,12 @@ def summarise(folder: Path, ks: Sequence[int]) -> Plain:
         "responses": _responses(run, {sample_key(v) for v in verdicts}) if has("records.jsonl") else None,
         "scores": summarise_scores(verdicts, ks) if verdicts else None,
     }
+
+
+def _generation(facts: Any) -> Plain | None:
+    """What generation.json says that the records do not; a key it lacks is null."""
+    names = ("candidates", "shortfalls", "machine_dependent")
+    return {name: facts.get(name) for name in names} if isinstance(facts, dict) else None
 
 
 def _responses(run: Run, judged: set[tuple[str, ...]]) -> Plain:

@@ -171,6 +171,18 @@ FILES = {
     "verdicts.jsonl": verdicts,
 }
 
+GENERATION = {
+    "problems": 3,
+    "candidates": 6,
+    "machine_dependent": False,
+    "shortfalls": [
+        {
+            "family": "dag_reachability", "difficulty": "hard", "asked": 1, "found": 0, "space": 0,
+            "sentence": "0 of the 1 problems asked for: the tier's space holds 0 distinct problems",
+        }
+    ],
+}  # fmt: skip
+
 
 def build(folder: Path, *, without: Iterable[str] = ()) -> Path:
     """Lay the run down under `folder`, leaving out the named files."""
@@ -178,6 +190,8 @@ def build(folder: Path, *, without: Iterable[str] = ()) -> Path:
     for name, records in FILES.items():
         if name not in without:
             write_lines(folder / name, records())
+    if "generation.json" not in without:
+        (folder / "generation.json").write_text(json.dumps(GENERATION), encoding="utf-8")
     if "config.yaml" not in without:
         (folder / "config.yaml").write_text("seed: 1\n", encoding="utf-8")
     return folder
