@@ -97,11 +97,14 @@ def _preload() -> None:
 
 def _set_up(options: Options, control: socket.socket) -> tuple[_World, list[str]]:
     missing: list[str] = []
+    user = namespaces.own_user(options.user)
+    if user == 0:
+        missing.append("own user (guests run as root of this container)")
     null = os.open(os.devnull, os.O_RDWR)
     work = options.work
     seen = namespaces.visible()
     if options.namespaces:
-        namespaces.enter(options.user)
+        namespaces.enter(user)
         work = namespaces.WORK
         server = os.fork()
         if server:
@@ -109,10 +112,10 @@ def _set_up(options: Options, control: socket.socket) -> tuple[_World, list[str]
             _, status = os.waitpid(server, 0)
             os._exit(0 if status == 0 else 1)
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
-    elif os.geteuid() == 0:
-        namespaces.become(options.user)
+    else:
+        namespaces.become(user)
         if not os.access(seen.folders[0], os.R_OK | os.X_OK):
-            raise OSError(errno.EACCES, f"user {options.user} cannot read the interpreter's library {seen.folders[0]}")
+            raise OSError(errno.EACCES, f"user {user} cannot read the interpreter's library {seen.folders[0]}")
     os.chdir(work)
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     try:

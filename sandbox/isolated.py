@@ -219,8 +219,8 @@ class _Server:
     def _own_folder(self) -> str:
         if self._folder is None:
             self._folder = scratch.make("sandbox-")
-            if os.geteuid() == 0:
-                os.chown(self._folder, self.user, self.user)
+            owner = namespaces.own_user(self.user)
+            os.chown(self._folder, owner, owner if owner != os.geteuid() else -1)
         return self._folder
 
 

@@ -60,15 +60,19 @@ def visible() -> Visible:
 def enter(user: int) -> None:
     """Leave the host: afterwards this process has all capabilities in a user namespace and sees only `visible()`.
 
-    As root it first becomes `user`, a number that nobody else has; otherwise `user` is ignored. The pid namespace
-    begins with the next fork. Raises OSError where the machine does not allow it, at whichever step that shows: some
-    systems refuse the namespace, some the map, some the first mount.
+    It ends up as `user`, see `own_user`. The pid namespace begins with the next fork. Raises OSError where the machine
+    does not allow it, at whichever step that shows: some systems refuse the namespace, some the map, some the mount.
     """
     proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     root = os.geteuid() == 0
     if root:
-        syscalls.unshare(syscalls.NEWNS)
-        _build_root(f",uid={user},gid={user}")
+        # As root the tree is built first: the interpreter may live where only root can look.
+        try:
+            syscalls.unshare(syscalls.NEWNS)
+        except PermissionError:
+            root = False
+        else:
+            _build_root(f",uid={user},gid={user}")
         become(user)
     uid, gid = os.getuid(), os.getgid()
     syscalls.unshare(_EVERYTHING)
@@ -82,8 +86,23 @@ def enter(user: int) -> None:
     os.close(proc)
 
 
+def own_user(wanted: int) -> int:
+    """The user that guests run as: `wanted` for root, if that number exists in a container's map, else who we are."""
+    if os.geteuid() != 0:
+        return os.geteuid()
+    with open("/proc/self/setgroups") as setting:
+        allowed = setting.read().strip() == "allow"
+    for name in ("uid_map", "gid_map"):
+        with open(f"/proc/self/{name}") as lines:
+            spans = [[int(word) for word in line.split()] for line in lines]
+        allowed = allowed and any(start <= wanted < start + size for start, _, size in spans)
+    return wanted if allowed else os.geteuid()
+
+
 def become(user: int) -> None:
-    """Give up root for `user`."""
+    """Give up root for `user`, unless that is who we are."""
+    if os.geteuid() == user:
+        return
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
