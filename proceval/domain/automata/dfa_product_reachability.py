@@ -15,6 +15,13 @@ from proceval.smt import Spec
 BRUTE_FORCE_PAIRS = 16
 """Up to here the oracle runs all strings that are shorter than the number of pairs; beyond, it closes rows of bits."""
 
+AIMED_STATES = 8
+"""Up to here the sampler draws the answer first, so that no count is common; larger automata spread of themselves."""
+
+ATTEMPTS = 10
+STEPS = 40
+"""Fresh automata per drawn answer, and single transitions changed in each to get there."""
+
 
 def dfa_product_reachability(a: dict[str, Any], b: dict[str, Any]) -> int:
     """Count the pairs of states that two deterministic finite automata can be in at the same time.
@@ -63,7 +70,15 @@ class DfaProductReachability(Base[automaton.Level]):
 
     def sample(self, rng: Random, tier: str) -> Instance:
         low, high = self.levels[tier].states
-        return _twins(rng, rng.randint(low, high), rng.randint(low, high), self.alphabet)
+        if high > AIMED_STATES:
+            return _twins(rng, rng.randint(low, high), rng.randint(low, high), self.alphabet, 1)[0]
+        while True:
+            answer = rng.randint(1, high * high)
+            sizes = [(a, b) for a in range(low, high + 1) for b in range(low, high + 1) if a * b >= answer]
+            for _ in range(ATTEMPTS):  # some counts are hard to reach: then another is drawn
+                twins, choices = _twins(rng, *rng.choice(sizes), self.alphabet, answer)
+                if _steered(rng, twins, choices, answer):
+                    return twins
 
     def validate(self, instance: Instance) -> None:
         self.fields(instance)
@@ -98,7 +113,7 @@ class DfaProductReachability(Base[automaton.Level]):
         for _ in range(150):
             dfas = [automaton.random_dfa(rng, rng.randint(1, 4), 2) for _ in "ab"]
             yield {"a": {**dfas[0], "accept": []}, "b": {**dfas[1], "accept": []}}
-            yield _twins(rng, rng.randint(1, 4), rng.randint(1, 4), 2)
+            yield _twins(rng, rng.randint(1, 4), rng.randint(1, 4), 2, 1)[0]
         yield {"a": unary[0], "b": automaton.build(0, [], [[0, 0]])}
         yield {"a": unary[0], "b": {**unary[0], "delta": [[1]]}}
 
@@ -119,7 +134,7 @@ class DfaProductReachability(Base[automaton.Level]):
         yield {"a": automaton.build(0, [], [[1, 0], [0, 1]]), "b": automaton.build(0, [], [[1, 2], [2, 0], [0, 1]])}
         yield {"a": automaton.build(0, [], [[0, 1, 2]] * 3), "b": automaton.build(1, [], [[0, 0, 0]] * 2)}
         for _ in range(40):
-            yield _twins(rng, rng.randint(1, 5), rng.randint(1, 5), rng.randint(1, 3))
+            yield _twins(rng, rng.randint(1, 5), rng.randint(1, 5), rng.randint(1, 3), 1)[0]
 
     def canonical(self, instance: Instance, tier: str) -> Json:
         return automaton.form([instance["a"], instance["b"]])
@@ -128,13 +143,25 @@ class DfaProductReachability(Base[automaton.Level]):
         return None
 
 
-def _twins(rng: Random, states_a: int, states_b: int, alphabet: int) -> Instance:
-    """Two DFAs made from one by giving its states several copies each and sending every step to a random copy."""
-    core = automaton.random_dfa(rng, rng.randint(1, min(states_a, states_b)), alphabet)
-    return {"a": _blown_up(rng, core, states_a), "b": _blown_up(rng, core, states_b)}
+Choice = tuple[list[int], int, list[int]]
+"""A row of delta, a symbol, and the states to which that step may lead without changing the language."""
 
 
-def _blown_up(rng: Random, core: automaton.Dfa, states: int) -> automaton.Dfa:
+def _twins(rng: Random, states_a: int, states_b: int, alphabet: int, room: int) -> tuple[Instance, list[Choice]]:
+    """Two DFAs made from one by giving its states several copies each and sending every step to a random copy.
+
+    The one DFA is small enough for `room` reachable pairs, which are pairs of copies of one state.
+    """
+    most = min(states_a, states_b)
+    while (states_a - most + 1) * (states_b - most + 1) + most - 1 < room:
+        most -= 1
+    core = automaton.random_dfa(rng, rng.randint(1, most), alphabet)
+    a, choices_a = _blown_up(rng, core, states_a)
+    b, choices_b = _blown_up(rng, core, states_b)
+    return {"a": a, "b": b}, choices_a + choices_b
+
+
+def _blown_up(rng: Random, core: automaton.Dfa, states: int) -> tuple[automaton.Dfa, list[Choice]]:
     spare = states - core["states"]
     original = [*range(core["states"]), *(rng.randrange(core["states"]) for _ in range(spare))]
     rng.shuffle(original)
@@ -143,7 +170,26 @@ def _blown_up(rng: Random, core: automaton.Dfa, states: int) -> automaton.Dfa:
         copies[of].append(state)
     delta = [[rng.choice(copies[target]) for target in core["delta"][of]] for of in original]
     accept = [state for state, of in enumerate(original) if of in core["accept"]]
-    return automaton.build(rng.choice(copies[core["start"]]), accept, delta)
+    dfa = automaton.build(rng.choice(copies[core["start"]]), accept, delta)
+    targets = [(row, symbol, core["delta"][of][symbol]) for row, of in zip(dfa["delta"], original, strict=True)
+               for symbol in range(core["alphabet"])]  # fmt: skip
+    return dfa, [(row, symbol, copies[of]) for row, symbol, of in targets if len(copies[of]) > 1]
+
+
+def _steered(rng: Random, twins: Instance, choices: list[Choice], answer: int) -> bool:
+    """Changes single steps of the twins, in place, until they have `answer` reachable pairs; False if they never do."""
+    count = bit_rows(**twins)
+    for _ in range(STEPS if choices else 0):
+        if count == answer:
+            break
+        row, symbol, copies = rng.choice(choices)
+        before, row[symbol] = row[symbol], rng.choice(copies)
+        moved = bit_rows(**twins)
+        if abs(moved - answer) <= abs(count - answer):
+            count = moved
+        else:
+            row[symbol] = before
+    return count == answer
 
 
 def _equivalent(a: automaton.Dfa, b: automaton.Dfa) -> bool:

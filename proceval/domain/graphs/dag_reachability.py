@@ -129,9 +129,7 @@ def _planted(rng: Random, n: int, count: int, density: float) -> Instance:
 
 def _count_rooted(low: int, high: int) -> int:
     """Rooted DAGs with low..high vertices up to relabelling, counted one by one."""
-    return sum(
-        len({repr(canon.graph(n, edges, {0: 1})) for edges in dag.all_dags(n)}) for n in range(low, high + 1)
-    )
+    return sum(len({repr(canon.graph(n, edges, {0: 1})) for edges in dag.all_dags(n)}) for n in range(low, high + 1))
 
 
 def _closure(n: int, edges: list[list[int]], source: int) -> Truth:

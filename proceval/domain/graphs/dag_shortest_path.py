@@ -192,7 +192,7 @@ def _follow(edges: Sequence[Sequence[int]], chosen: Sequence[str], values: Value
 
 
 def _planted(rng: Random, n: int, density: float, largest_rate: int) -> Instance:
-    """A random DAG with a path of several edges from an early to a late vertex.
+    """A random DAG with two rival paths, which may share edges, from an early to a late vertex.
 
     A weight grows with the stretch of the hidden order that its edge spans, so that fewest edges is no good guess.
     """
@@ -200,9 +200,10 @@ def _planted(rng: Random, n: int, density: float, largest_rate: int) -> Instance
     first = rng.randint(0, (n - 1) // 4)
     last = n - 1 - rng.randint(0, (n - 1) // 4)
     between = range(first + 1, last)
-    stops = sorted(rng.sample(between, rng.randint(min(1, len(between)), len(between)))) if between else []
-    pairs = set(zip([first, *stops], [*stops, last], strict=True)) if last > first else set()
-    pairs |= {pair for pair in combinations(range(n), 2) if rng.random() < density}
+    pairs = {pair for pair in combinations(range(n), 2) if rng.random() < density}
+    for _ in range(2 if last > first else 0):
+        stops = sorted(rng.sample(between, rng.randint(0, len(between))))
+        pairs |= set(zip([first, *stops], [*stops, last], strict=True))
     edges = [[order[i], order[j], rng.randint(j - i, largest_rate * (j - i))] for i, j in sorted(pairs)]
     rng.shuffle(edges)
     return {"n": n, "edges": edges, "source": order[first], "target": order[last]}
