@@ -39,7 +39,7 @@ class ProviderError(ProcevalError):
     """A model endpoint failed: never the model's wrong answer.
 
     `kind` is one of rate_limit, server, timeout, connection (worth another try) or context_length, content_filter,
-    authentication, bad_request (permanent) or not_asked (the run stopped before); `retry_after_s` is the endpoint's own
+    authentication, quota, bad_request (permanent) or not_asked (the run stopped before); `retry_after_s` is the endpoint's own
     advice in seconds, or None; `attempts` is how many requests were sent before it was given up.
     """
 

@@ -139,9 +139,9 @@ class Requests:
 
     def _give_up(self, error: ProviderError) -> None:
         """A key that is refused will be refused again; so will an endpoint that has answered nobody for long."""
-        if error.kind == "authentication":
-            self.stop(f"authentication: {error}")
-        if error.transient:
+        if error.kind in ("authentication", "quota"):
+            self.stop(f"{error.kind}: {error}")
+        elif error.kind not in ("context_length", "content_filter"):  # those two are about one prompt
             self._failed_in_a_row += 1
             if self._failed_in_a_row >= self._give_up_after:
                 row = self._failed_in_a_row
