@@ -52,14 +52,14 @@ class Gate:
             bounds = Limits(float(limits["cpu_s"]), float(limits["wall_s"]), int(limits["memory_bytes"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError("audit.limits needs the numbers cpu_s, wall_s and memory_bytes") from error
-        self._guard = Guard(bounds, factor=step_budget_factor, base=step_budget_base)
+        self.guard = Guard(bounds, factor=step_budget_factor, base=step_budget_base)
 
     @property
     def name(self) -> str:
         return f"{type(self).__name__.lower()} {self.version}"
 
     def close(self) -> None:
-        self._guard.close()
+        self.guard.close()
 
     # ------------------------------------------------------------------------------------ making a suite
 
@@ -100,7 +100,7 @@ class Gate:
     def _run(
         self, family: Family, tests: Tests, mutants: Sequence[Candidate]
     ) -> tuple[Mapping[int, object], list[Row]]:
-        return self._guard.run(family.reference, family.entry_point, tests, [m.text for m in mutants])
+        return self.guard.run(family.reference, family.entry_point, tests, [m.text for m in mutants])
 
     # --------------------------------------------------------------------------------------- judging one
 
@@ -119,7 +119,7 @@ class Gate:
         fault: str | None = None
         rows: list[Row] = []
         try:
-            misses, rows = self._guard.run(reference, entry_point, calls, [m.text for m in made.runnable])
+            misses, rows = self.guard.run(reference, entry_point, calls, [m.text for m in made.runnable])
             if misses:
                 fault = f"the reference fails its own test {min(misses)}: {misses[min(misses)].value!r}"
         except RuntimeError as error:

@@ -117,51 +117,57 @@ class Candidate:
     """Id of an earlier mutant with the same code, `reference` for the reference itself, or None."""
 
 
+def edits(
+    source: str, tree: ast.Module, tiers: Sequence[Sequence[Operator]]
+) -> Iterator[tuple[str, Operator, Place, Edit]]:
+    """(mutant id, operator, place in the tree, edit), tier after tier and each in source order."""
+    template = hashlib.sha256(source.encode()).hexdigest()[:12]
+    sites = [(place, hashlib.sha256(place.address.encode()).hexdigest()[:8]) for place in places(tree)]
+    for operators in tiers:
+        for place, site in sites:
+            for operator in operators:
+                for edit in operator.edits(place.site):
+                    yield f"{template}:{operator.name}:{site}:{edit.detail}", operator, place, edit
+
+
 def candidates(source: str, tiers: Sequence[Sequence[Operator]]) -> list[Candidate]:
-    """All mutants of a source, tier after tier, each in source order: a mutant's twin is never of a later tier.
+    """All mutants of a source, tier after tier, so that a mutant's twin is never of a later tier.
 
     Raises SyntaxError for a source that does not parse.
     """
     tree = ast.parse(source)
-    template = hashlib.sha256(source.encode()).hexdigest()[:12]
-    sites = places(tree)
     seen = {_key(ast.unparse(tree)): "reference"}
     found = []
-    for operators in tiers:
-        for place in sites:
-            prefix = f"{template}:%s:{hashlib.sha256(place.address.encode()).hexdigest()[:8]}:%s"
-            at = place.site.node if hasattr(place.site.node, "lineno") else place.site.parent
-            for operator in operators:
-                for edit in operator.edits(place.site):
-                    identity = prefix % (operator.name, edit.detail)
-                    text = apply(tree, place, edit)
-                    key = _key(text)
-                    found.append(
-                        Candidate(
-                            id=identity,
-                            operator=operator.name,
-                            line=getattr(at, "lineno", 1),
-                            column=getattr(at, "col_offset", 0),
-                            before=ast.unparse(place.site.node),
-                            after=ast.unparse(edit.node),
-                            text=text,
-                            twin=seen.get(key),
-                        )
-                    )
-                    seen.setdefault(key, identity)
+    for identity, operator, place, edit in edits(source, tree, tiers):
+        text = apply(tree, place, edit.node)
+        key = _key(text)
+        at = place.site.node if hasattr(place.site.node, "lineno") else place.site.parent
+        found.append(
+            Candidate(
+                id=identity,
+                operator=operator.name,
+                line=getattr(at, "lineno", 1),
+                column=getattr(at, "col_offset", 0),
+                before=ast.unparse(place.site.node),
+                after=ast.unparse(edit.node),
+                text=text,
+                twin=seen.get(key),
+            )
+        )
+        seen.setdefault(key, identity)
     return found
 
 
-def apply(tree: ast.Module, place: Place, edit: Edit) -> str:
-    """The module's text with one edit; the tree is as before when this returns."""
+def apply(tree: ast.Module, place: Place, node: ast.AST) -> str:
+    """The module's text with another node in one place; the tree is as before when this returns."""
     site = place.site
     block = getattr(site.parent, site.field)
-    ast.fix_missing_locations(edit.node)
+    ast.fix_missing_locations(node)
     try:
         if place.index is None:
-            setattr(site.parent, site.field, edit.node)
+            setattr(site.parent, site.field, node)
         else:
-            block[place.index] = edit.node
+            block[place.index] = node
         return ast.unparse(tree)
     finally:
         if place.index is None:

@@ -44,8 +44,11 @@ class Entry(Record):
     """Up to where it is proved; `none` for inputs of any size."""
     lemma: str
     """The argument in one paragraph."""
+    invariant: str | None
+    """For an edit of one expression: what always holds at its place, as Python. The obligation that both versions agree
+    is made from the code, and every run of the check watches the invariant."""
     script: str | None
-    """For smt: name of the file of obligations beside this module."""
+    """For smt: name of the file of obligations beside this module; with an invariant, it proves the invariant."""
 
 
 class Book(Record):
