@@ -117,9 +117,12 @@ def paint(plot: _Plot, rows: list[Row], summary: Plain) -> tuple[bytes, bytes]:
         note = _footnote(rows, summary)
         if note:
             canvas.text(0.01, -0.03, note, fontsize=8, color="#666666", ha="left", va="top")
+        canvas.draw_without_rendering()
+        canvas.set_layout_engine("none")  # laid out once: both formats are cut to the same box
+        box = canvas.get_tightbbox().padded(0.15)
         png, svg = io.BytesIO(), io.BytesIO()
-        canvas.savefig(png, format="png", bbox_inches="tight", pad_inches=0.15, metadata={"Software": None})
-        canvas.savefig(svg, format="svg", bbox_inches="tight", pad_inches=0.15, metadata={"Date": None})
+        canvas.savefig(png, format="png", bbox_inches=box, metadata={"Software": None})
+        canvas.savefig(svg, format="svg", bbox_inches=box, metadata={"Date": None})
     return png.getvalue(), svg.getvalue()
 
 

@@ -44,7 +44,8 @@ def test_terminal_of_a_single_model_shows_outcomes_by_tier(tmp_path: Path, golde
 
 
 def test_terminal_without_a_model(tmp_path: Path, golden: Golden) -> None:
-    run = builder.build(tmp_path, without=["verdicts.jsonl", "records.jsonl", "audit.jsonl", "certificates/index.jsonl"])
+    absent = ["verdicts.jsonl", "records.jsonl", "audit.jsonl", "certificates/index.jsonl"]
+    run = builder.build(tmp_path, without=absent)
     golden("terminal_generate.txt", printed(summarised(run, exit_status=0)))
 
 
