@@ -93,7 +93,7 @@ class EquilibriumIndex(Base[Level]):
         return [{"array": [3, 1, 5, 4]}, {"array": [2, 7, 1, 1]}, {"array": [6]}]
 
     def targeted(self, rng: Random) -> Iterator[Instance]:
-        for array in ([1], [9], [1, 1, 1], [2, 3, 2], [1, 5, 1], [4, 4, 9, 4, 4], [1, 1, 1, 1, 1], [3, 1, 2, 1, 1, 1]):
+        for array in ([1], [9], [1, 1, 1], [2, 3, 2], [1, 5, 1], [4, 4, 9, 4, 4], [1, 1, 1, 1, 1], [3, 1, 1, 1, 1]):
             yield {"array": array}
         yield {"array": [2**64, 3, 2**64 - 1, 1]}
         yield {"array": [1] * 40 + [7] + [2] * 20}

@@ -14,6 +14,9 @@ from proceval.errors import Malformed
 from proceval.protocols import Instance
 from proceval.schema import Json
 
+SMALL = 8
+"""Vertices up to which spaces are small enough to run out of."""
+
 
 class Level(family.Level):
     """Sizes of one tier."""
@@ -80,6 +83,11 @@ def random_edges(rng: Random, order: Sequence[int], density: float) -> list[list
     edges = [[u, v] for u, v in combinations(order, 2) if rng.random() < density]
     rng.shuffle(edges)
     return edges
+
+
+def drawn_density(rng: Random, n: int, density: float) -> float:
+    """The tier's density, or for every other small graph any density, so that draws cover a small space whole."""
+    return rng.random() if n <= SMALL and rng.random() < 0.5 else density
 
 
 def random_dag(rng: Random, n: int, density: float) -> list[list[int]]:

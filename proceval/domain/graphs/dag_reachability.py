@@ -56,7 +56,7 @@ class DagReachability(Base[dag.Level]):
         low, high = level.vertices
         count = rng.randint(1, high)
         n = rng.randint(max(low, count), high)
-        return _planted(rng, n, count, level.density)
+        return _planted(rng, n, count, dag.drawn_density(rng, n, level.density))
 
     def validate(self, instance: Instance) -> None:
         self.fields(instance)

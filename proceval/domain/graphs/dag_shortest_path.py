@@ -79,7 +79,8 @@ class DagShortestPath(Base[dag.Level]):
 
     def sample(self, rng: Random, tier: str) -> Instance:
         level = self.levels[tier]
-        return _planted(rng, rng.randint(*level.vertices), level.density, self.largest_rate)
+        n = rng.randint(*level.vertices)
+        return _planted(rng, n, dag.drawn_density(rng, n, level.density), self.largest_rate)
 
     def validate(self, instance: Instance) -> None:
         self.fields(instance)

@@ -73,7 +73,7 @@ class DagTopologicalPosition(Base[dag.Level]):
         n = rng.randint(max(low, position), high)
         as_it_falls = rng.random() < 0.25
         for _ in range(TRIES):
-            edges = dag.random_dag(rng, n, level.density)
+            edges = dag.random_dag(rng, n, dag.drawn_density(rng, n, level.density))
             vertex = removal_order(n, edges)[position - 1]
             if as_it_falls or vertex != position - 1:
                 break
