@@ -87,7 +87,18 @@ def _wrong_program(problem: Problem, failure: str, random: Random) -> str:
 
 
 def _wrong_answer(problem: Problem, random: Random) -> str:
-    expected = problem.expected
-    if isinstance(expected, bool) or not isinstance(expected, int):
-        return f"ANSWER: {json.dumps([expected])}"
-    return f"ANSWER: {expected + random.choice((-2, -1, 1, 2))}"
+    return f"ANSWER: {json.dumps(_near(problem.expected, random))}"
+
+
+def _near(value: Json, random: Random) -> Json:
+    """A value of the same kind that differs in one place; something of another kind where there is none."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + random.choice((-2, -1, 1, 2))
+    if isinstance(value, dict) and value:
+        key = random.choice(sorted(value))
+        return value | {key: _near(value[key], random)}
+    if isinstance(value, list) and value:
+        return [*value[:-1], _near(value[-1], random)]
+    return [value]

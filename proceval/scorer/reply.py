@@ -1,0 +1,157 @@
+"""Which value a reply gives as its answer: one table of rules for every family, and the rule that fired is recorded.
+
+ 1. Reasoning in `<think>` tags is not an answer.
+ 2. `marker`: what follows the last `ANSWER:` (also `Final answer:` at the start of a line), on that line or, when
+    nothing follows there, below it. Nothing else is looked at, even if it cannot be read. Markers in neighbouring lines
+    that say different things are no answer: `several_answers`.
+ 3. `boxed`: without a marker, the last \\boxed{...}.
+ 4. `whole`: without either, a reply that is nothing but the answer.
+A value is JSON or a Python literal of the kind that is asked for; emphasis, code marks, dollar signs and a closing full
+stop around it are dropped, U+2212 is a minus. Integers may group thousands by commas, but carry no unit, underscore or
+other script's digits; 7.0 is no integer. A list of integers may be written 0 -> 3 -> 5 or 0, 3 and 5.
+"""
+
+import ast
+import json
+import re
+import warnings
+from dataclasses import dataclass
+
+from proceval.compare import key
+from proceval.schema import Json
+from proceval.scorer.extract import without_reasoning
+
+MOST_CHARACTERS = 200_000
+"""Replies beyond this are not read."""
+_MOST_VALUE = 10_000
+_MARKER = re.compile(r"(?:ANSWER|^[\W\d_]*(?i:final[ ]answer|answer))[\W_]*?[:=](?P<said>.*)$")
+_AROUND = re.compile(r"\A[\s*_`$]+|[\s*_`$.!;]+\Z")
+_INTEGER = r"-?(?:0|[1-9]\d*)"
+_GROUPED = re.compile(r"-?[1-9]\d{0,2}(?:,\d{3})+\Z", re.ASCII)
+_LIST = re.compile(rf"{_INTEGER}(?:\s*(?:,\s*and\b|\band\b|,|->|→)\s*{_INTEGER})*\Z", re.ASCII)
+_BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\\[{}]|\{[^{}]*\})*)\}")
+
+
+@dataclass(frozen=True)
+class Said:
+    """The answer's canonical typed text, or None, and the rule that decided."""
+
+    text: str | None
+    rule: str
+
+
+def read(reply: str, like: Json) -> Said:
+    """The answer in a reply; `like` is a value of the kind that is asked for, and only its kind is used."""
+    if len(reply) > MOST_CHARACTERS:
+        return Said(None, "too_long")
+    visible = without_reasoning(reply.replace("\r\n", "\n").replace("\r", "\n"))
+    if visible is None:
+        return Said(None, "unclosed_reasoning")
+    if not visible.strip():
+        return Said(None, "empty")
+    lines = visible.split("\n")
+    marked = [(number, match) for number, line in enumerate(lines) if (match := _marker(line))]
+    if marked:
+        return _marked(lines, marked, like)
+    boxed = _BOXED.findall(visible)
+    if boxed:
+        return _said(boxed[-1], like, "boxed")
+    return _said(_without_fence(visible), like, "whole", else_rule="no_answer")
+
+
+def _marker(line: str) -> re.Match[str] | None:
+    """The last marker in a line."""
+    start = line.rfind("ANSWER")
+    return (_MARKER.search(line, start) if start >= 0 else None) or _MARKER.search(line)
+
+
+def _marked(lines: list[str], marked: list[tuple[int, re.Match[str]]], like: Json) -> Said:
+    values = [_said(match["said"], like, "marker") for _, match in marked]
+    last, match = marked[-1]
+    if not _AROUND.sub("", match["said"]):
+        return _said(_without_fence("\n".join(lines[last + 1 :])), like, "marker_below")
+    for (number, _), value in zip(reversed(marked[:-1]), reversed(values[:-1]), strict=True):
+        if "".join(lines[number + 1 : last]).strip():
+            break
+        if value.text != values[-1].text:
+            return Said(None, "several_answers")
+        last = number
+    if values[-1].text is None:  # an object written over several lines
+        whole = _said("\n".join([match["said"], *lines[marked[-1][0] + 1 :]]), like, "marker")
+        return whole if whole.text is not None else Said(None, "unreadable_marker")
+    return values[-1]
+
+
+def _without_fence(text: str) -> str:
+    """The text, or what its single outer fence holds."""
+    lines = text.strip().split("\n")
+    if len(lines) > 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
+        return "\n".join(lines[1:-1])
+    return text
+
+
+def _said(text: str, like: Json, rule: str, else_rule: str | None = None) -> Said:
+    value = value_of(text, like)
+    return Said(value, rule) if value is not None else Said(None, else_rule or f"unreadable_{rule}")
+
+
+def value_of(text: str, like: Json) -> str | None:
+    """Canonical typed text of a written value of the kind of `like`, or None when it cannot be read as one."""
+    if len(text) > _MOST_VALUE:
+        return None
+    plain = text.replace("\u2212", "-").replace("\\$", "$")
+    while (stripped := _AROUND.sub("", plain)) != plain:
+        plain = stripped
+    boxed = _BOXED.fullmatch(plain)
+    plain = boxed[1].strip() if boxed else plain
+    if isinstance(like, int) and not isinstance(like, bool):
+        plain = re.sub(r"\A\((.*)\)\Z", r"\1", plain)
+        if _GROUPED.match(plain):
+            plain = plain.replace(",", "")
+    elif isinstance(like, list) and all(type(item) is int for item in like):
+        inner = re.sub(r"\A\[(.*?),?\s*\]\Z", r"\1", plain, flags=re.DOTALL).strip()
+        if inner and _LIST.match(inner):
+            plain = json.dumps([int(digits) for digits in re.findall(_INTEGER, inner, re.ASCII)])
+    for parse in (_json, _python):
+        try:
+            value = parse(plain)
+            if _kind(value) == _kind(like):
+                return key(value)
+        except _Ambiguous:
+            return None
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+class _Ambiguous(Exception):
+    """An object that gives one key twice."""
+
+
+def _kind(value: Json) -> str:
+    """Numbers are one kind, so that 7.0 is read where 7 is asked for, and is wrong."""
+    return "number" if type(value) in (int, float) else type(value).__name__
+
+
+def _json(text: str) -> Json:
+    def unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise _Ambiguous
+        return found
+
+    def no_constant(name: str) -> Json:
+        raise ValueError(f"{name} is not JSON")
+
+    return json.loads(text, object_pairs_hook=unique, parse_constant=no_constant)
+
+
+def _python(text: str) -> Json:
+    """A Python literal; digits as JSON has them, so that no underscore, sign or base slips in."""
+    if re.search(r"\+|\d_\d|\b0[xobXOB]|[^\x00-\x7f]", text):
+        raise ValueError("not plain digits")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = ast.literal_eval(text)
+    json.dumps(value, allow_nan=False)
+    return value
