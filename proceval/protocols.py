@@ -218,9 +218,14 @@ class Track(Protocol):
 class Tracker(Protocol):
     """Shows a run elsewhere; nothing it does can change, delay or lose a local record."""
 
-    def write(self, run_folder: Any, summary: Mapping[str, Any], config: Mapping[str, Any]) -> None: ...
+    def start(self) -> None:
+        """Fork what it needs; call it on the main thread before threads and event loops exist. Harmless if repeated."""
 
-    def close(self, exit_status: int) -> None: ...
+    def write(self, run_folder: Any, summary: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+        """Show what the folder holds, once its local files are whole; starts by itself if `start` was not called."""
+
+    def close(self, exit_status: int) -> None:
+        """Finish, as failed unless the status is 0."""
 
 
 __all__ = [

@@ -145,6 +145,7 @@ def mutation_and_accuracy(figure: Any, rows: list[Row], look: Look) -> None:
         _percent(axes.xaxis)
         lowest = min(row[column] for row in rows)
         axes.set_xlim(min(lowest, 0.9) - 0.05, 1.02)
+        axes.locator_params(axis="x", nbins=5, steps=[1, 2, 5, 10])
     _share(panels[0], "pass@1")
     title = "Mutation score and accuracy, a point for each family"
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
