@@ -76,16 +76,17 @@ def descend(session: "Session", rounds: int) -> tuple[Status, Values | None]:
     values = session.ask("existence", spec.existence())
     if values is None:
         return "infeasible", None
-    lowered = False
     for _ in range(rounds):
         rival = session.ask("uniqueness", spec.existence() + spec.block(values))
         if rival is None:
-            break
+            return "unique", values
         if spec.goal == "answer":
             return "ambiguous", None
         if spec.goal == "least":
-            lowered = True
             values = {name: bool(values[name] and rival[name]) for name in spec.terms}
+            if session.ask("existence", spec.existence() + spec.exactly(values)) is None:
+                # The meet of two models is no model: the rules are not Horn, so there is no least set.
+                return "ambiguous", None
         elif rival[spec.cost or ""] < values[spec.cost or ""]:
             values = rival
         else:
@@ -94,12 +95,7 @@ def descend(session: "Session", rounds: int) -> tuple[Status, Values | None]:
             if cheaper is None:
                 return "ambiguous", None
             values = cheaper
-    else:
-        raise Undecided("rounds")
-    if lowered and session.ask("existence", spec.existence() + spec.exactly(values)) is None:
-        # The meet of all models is no model: the rules are not closed under intersection, so there is no least set.
-        return "ambiguous", None
-    return "unique", values
+    raise Undecided("rounds")
 
 
 class Session:
