@@ -123,7 +123,7 @@ def guesses(summary: Plain) -> Sheet:
     rows = tuple(
         (
             family, tier, whole(cell["problems"]), whole(cell["distinct_answers"]), percent(cell["commonest_share"]),
-            percent(cell["shortcut_share"]), cell["best_shortcut"] or NOTHING,
+            percent(cell["shortcut_share"]), cell["best_shortcut"] if cell["shortcut_share"] else NOTHING,
         )
         for family, tiers in (summary["guesses"] or {}).items()
         for tier, cell in tiers.items()

@@ -128,12 +128,15 @@ def distribution(verdicts: Sequence[Verdict], figure: str) -> list[Row]:
 
 
 def proof_work(certificates: Iterable[Certificate], problems: Sequence[Problem]) -> list[Row]:
-    """family, tier, value: the solver's resource count summed over the queries of one certificate."""
+    """family, tier, value: the solver's resource count over the queries that prove a problem's main answer.
+
+    Companion tests are left out: they come in the same sizes whatever the tier.
+    """
     place = {p.id: (p.family, p.difficulty) for p in problems}
     rows = []
     for certificate in certificates:
         counts = [query.resource_count for query in certificate.queries]
-        if counts and None not in counts:
+        if certificate.test == 0 and counts and None not in counts:
             family, tier = place.get(certificate.problem_id, (UNKNOWN, UNKNOWN))
             rows.append({"family": family, "tier": tier, "value": sum(c for c in counts if c is not None)})
     return rows

@@ -187,7 +187,7 @@ def distribution(label: str) -> Callable[[Any, list[Row], Look], None]:
 
 def proof_work(figure: Any, rows: list[Row], look: Look) -> None:
     families = list(dict.fromkeys(row["family"] for row in rows))
-    _boxes(figure.subplots(), rows, "solver work a proof", hue="family", order=families, palette="colorblind")
+    _boxes(figure.subplots(), rows, "solver work of a proof", hue="family", order=families, palette="colorblind")
 
 
 def _boxes(axes: Any, rows: list[Row], label: str, *, hue: str, order: list[str], palette: Any) -> None:

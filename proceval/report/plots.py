@@ -88,7 +88,11 @@ PLOTS: dict[str, _Plot] = {
 
 def draw(folder: Path, summary: Mapping[str, Any]) -> list[Figure]:
     """Draw every figure that has data, replacing earlier ones, and take away earlier ones that now have none."""
-    run, plain = Run(Path(folder)), dict(summary)
+    return draw_run(Run(Path(folder)), dict(summary))
+
+
+def draw_run(run: Run, plain: Plain) -> list[Figure]:
+    """The same from any view on records; figures go below `run.path`."""
     figures = []
     for name, plot in PLOTS.items():
         rows = plot.rows(run, plain)

@@ -49,16 +49,15 @@ def write(
         "exit_status": exit_status,
         "git_commit": git_commit,
         "versions": dict(versions),
-        **summarise(folder, ks),
+        **summarise(Run(Path(folder)), ks),
     }
     text = json.dumps(found, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
     replace(Path(folder) / "summary.json", text.encode("ascii"))
     return found
 
 
-def summarise(folder: Path, ks: Sequence[int]) -> Plain:
+def summarise(run: Run, ks: Sequence[int]) -> Plain:
     """The sections of a summary that follow from the run's records alone."""
-    run = Run(Path(folder))
     missing = run.missing()
     problems = run.problems()
     known = {p.id: p for p in problems}

@@ -23,7 +23,7 @@ FRONTIER_CASES = [
 
 
 def summarised(folder: Path) -> dict[str, Any]:
-    return summary.summarise(folder, ks=[1, 3, 5])
+    return summary.summarise(Run(folder), ks=[1, 3, 5])
 
 
 def enough(folder: Path) -> Path:

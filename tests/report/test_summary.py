@@ -10,7 +10,7 @@ import pytest
 
 from proceval.errors import InputError
 from proceval.report import summary
-from proceval.report.run import READ
+from proceval.report.run import READ, Run
 from proceval.schema import Verdict
 from tests.report import builder
 
@@ -26,7 +26,7 @@ def test_the_whole_summary(run_folder: Path, golden: Callable[[str, str], None])
 
 
 def test_scores_are_exact_means_over_problems(run_folder: Path) -> None:
-    (large, mock) = summary.summarise(run_folder, ks=[1, 3, 5])["scores"]["contestants"]
+    (large, mock) = summary.summarise(Run(run_folder), ks=[1, 3, 5])["scores"]["contestants"]
     assert (large["name"], mock["name"]) == ("lab/large:1b", "mock")
     expected = {1: Fraction(3 + 1 + 1, 12), 3: (1 + Fraction(3, 4) + Fraction(3, 4)) / 3}
     for k, value in expected.items():
@@ -36,7 +36,7 @@ def test_scores_are_exact_means_over_problems(run_folder: Path) -> None:
 
 
 def test_unscored_samples_are_in_no_denominator_and_bound_the_score(run_folder: Path) -> None:
-    overall = summary.summarise(run_folder, ks=[1])["scores"]["contestants"][0]["overall"]
+    overall = summary.summarise(Run(run_folder), ks=[1])["scores"]["contestants"][0]["overall"]
     assert (overall["samples"], overall["scored"]) == (12, 10)
     assert overall["unscored"] == {"provider_fault": 1, "sandbox_fault": 1}
     assert overall["accuracy"] == pytest.approx((1 + 2 / 3 + 2 / 3) / 3)
@@ -44,7 +44,7 @@ def test_unscored_samples_are_in_no_denominator_and_bound_the_score(run_folder: 
 
 
 def test_unknown_cost_is_not_zero(run_folder: Path) -> None:
-    (large, mock) = summary.summarise(run_folder, ks=[1])["scores"]["contestants"]
+    (large, mock) = summary.summarise(Run(run_folder), ks=[1])["scores"]["contestants"]
     assert mock["overall"]["cost_usd"] == {"total": None, "known": None, "unknown": 12, "median": None, "max": None}
     assert large["overall"]["cost_usd"]["total"] is None
     assert large["overall"]["cost_usd"]["known"] == pytest.approx(0.011)
@@ -53,7 +53,7 @@ def test_unknown_cost_is_not_zero(run_folder: Path) -> None:
 
 
 def test_one_prompt_has_no_interval(run_folder: Path) -> None:
-    mock = summary.summarise(run_folder, ks=[1])["scores"]["contestants"][1]
+    mock = summary.summarise(Run(run_folder), ks=[1])["scores"]["contestants"][1]
     assert mock["by_tier"]["hard"]["interval"] is None  # one problem, one prompt
     low, high = mock["overall"]["interval"]
     assert 0 <= low <= mock["overall"]["accuracy"] <= high <= 1
@@ -81,7 +81,7 @@ def test_whatever_is_missing_is_said_and_null(tmp_path: Path, absent: str) -> No
 def test_an_empty_run_is_all_zero_and_null(tmp_path: Path) -> None:
     for name in builder.FILES:
         builder.write_lines(tmp_path / name, [])
-    found = summary.summarise(tmp_path, ks=[1])
+    found = summary.summarise(Run(tmp_path), ks=[1])
     assert found["problems"]["total"] == 0
     assert found["problems"]["tests_per_problem"] == {"median": None, "max": None}
     assert found["audit"]["score"] is None
@@ -92,14 +92,14 @@ def test_answers_without_a_verdict_are_counted(tmp_path: Path) -> None:
     run = builder.build(tmp_path)
     kept = [v for v in builder.verdicts() if v.model == "mock"]
     builder.write_lines(run / "verdicts.jsonl", kept)
-    assert summary.summarise(run, ks=[1])["responses"] == {"total": 23, "samples": 23, "unjudged_samples": 11}
+    assert summary.summarise(Run(run), ks=[1])["responses"] == {"total": 23, "samples": 23, "unjudged_samples": 11}
 
 
 def test_a_verdict_that_was_made_again_replaces_the_earlier_one(run_folder: Path) -> None:
     again = [v.model_copy(update={"outcome": "passed", "fault": "none"}) for v in builder.verdicts()]
     with (run_folder / "verdicts.jsonl").open("a") as file:
         file.write("".join(json.dumps(v.model_dump()) + "\n" for v in again))
-    for contestant in summary.summarise(run_folder, ks=[1])["scores"]["contestants"]:
+    for contestant in summary.summarise(Run(run_folder), ks=[1])["scores"]["contestants"]:
         assert (contestant["overall"]["samples"], contestant["overall"]["accuracy"]) == (12, 1.0)
 
 
@@ -111,12 +111,12 @@ def test_contestants_are_told_apart_by_what_differs(tmp_path: Path) -> None:
         first.model_copy(update={"strategy": "best_of_n", "base_url": "http://127.0.0.1:1"}),
     ]
     builder.write_lines(tmp_path / "verdicts.jsonl", variants)
-    names = [c["name"] for c in summary.summarise(tmp_path, ks=[1])["scores"]["contestants"]]
+    names = [c["name"] for c in summary.summarise(Run(tmp_path), ks=[1])["scores"]["contestants"]]
     assert sorted(names) == ["mock, best_of_n, default", "mock, best_of_n, http://127.0.0.1:1", "mock, flat, default"]
 
 
 def test_withheld_problems_are_counted_and_their_family_is_known_by_the_template(run_folder: Path) -> None:
-    audit = summary.summarise(run_folder, ks=[1])["audit"]
+    audit = summary.summarise(Run(run_folder), ks=[1])["audit"]
     assert (audit["problems"], audit["accepted"], audit["withheld"], audit["faults"]) == (5, 3, 2, 1)
     assert audit["score"] == pytest.approx(10 / 11)  # equivalent, duplicate and broken mutants are in no denominator
     assert audit["by_family"]["dag_reachability"]["by_fate"] == {"broken": 1, "killed": 3, "survived": 1, "timeout": 1}
