@@ -131,8 +131,8 @@ def check(settings: Plain) -> Settings:
         checked = Settings.model_validate(settings)
     except ValidationError as error:
         raise InputError("; ".join(_sentences(error))) from error
-    for path, node in _targets(settings):
-        _check_call(path, node)
+    for path, node in _targets({**{key: settings[key] for key in settings if key != "stage"}, "stage": settings["stage"]}):
+        _check_call(path, node)  # the stage last: it repeats its parts, whose own keys are the ones to name
     return checked
 
 

@@ -16,8 +16,8 @@ OPTIONS = [(group, option) for group, options in groups(CONF).items() for option
 @pytest.mark.parametrize(("group", "option"), OPTIONS, ids=lambda v: v)
 def test_every_option_of_every_group_composes_and_builds(group: str, option: str) -> None:
     words = [f"{group}={option}"]
-    if (group, option) == ("model", "litellm"):
-        words.append("model.id=openai/some-model")
+    if (group, option) == ("model", "openai_http"):
+        words += ["model.id=some-model", "model.base_url=http://127.0.0.1:1/v1"]
     settings = config.compose(*words)
     if group == "experiment":
         config.build(settings["stage"], "stage")
@@ -56,7 +56,7 @@ def test_the_defaults_list_starts_with_self_and_ends_with_the_experiment() -> No
         (["+model.colour=red"], ["unknown key 'model.colour'"]),
         (["model=mok"], ["mok", "mock"]),
         (["domain=grahps"], ["grahps", "graphs"]),
-        (["model=litellm"], ["model.id"]),
+        (["model=openai_http"], ["model.id"]),
         (["limit=0"], ["limit"]),
         (["dry_run=maybe"], ["dry_run"]),
         (["pass_k=[]"], ["pass_k"]),
