@@ -22,11 +22,12 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 MOST_CHARACTERS = 200_000
 """Replies beyond this are not read."""
 
-_TAG = re.compile(r"(?<!['\"`\\])<(/?)(think|thinking|reasoning|thought)>(?!['\"`])", re.IGNORECASE)
+_TAG = re.compile(r"(?<!['\"`\\])<(/?)(think|thinking|reasoning|thought)>(?!['\"]|`(?!``))", re.IGNORECASE)
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>.*?)[ \t]*\Z")
 _LANGUAGE = re.compile(r"(?:[\w+#.-]*(?:[ \t]+(?:\{.*\}|[\w-]+=.*|\d[\d.]*|\w+\.py))*|\{.*\})\Z")
 _CODE_START = re.compile(r"(?:(?:from|import|def|async\s+def|class)\s+\w|@\w|[A-Za-z_]\w*\s*(?::[^=]+)?=[^=])")
@@ -94,7 +95,8 @@ def fenced_blocks(text: str) -> list[Block]:
     while position < len(fences) and len(blocks) < _MOST_BLOCKS:
         start, opening = fences[position]
         first = [] if _LANGUAGE.match(opening["info"]) else [opening["info"]]
-        closings = [i for i in range(position + 1, len(fences)) if _closes(fences[i][1], opening)][:_MOST_CLOSINGS]
+        later = (i for i in range(position + 1, len(fences)) if _closes(fences[i][1], opening))
+        closings = list(islice(later, _MOST_CLOSINGS))
         bodies = [_dedent(first + lines[start + 1 : fences[i][0]], opening["indent"]) for i in closings]
         if not closings:
             body = _dedent(first + lines[start + 1 :], opening["indent"])
@@ -197,10 +199,10 @@ def _from_prose(text: str, target: Target) -> Extracted | None:
     whole = textwrap.dedent(text).strip("\n")
     lines = whole.split("\n")
     starts = [0] + [n for n, line in enumerate(lines) if n and _CODE_START.match(line)][:10]
-    for start in starts:
+    for attempt, start in enumerate(starts):
         stretch = _stretch(lines[start:])
         made = _candidate(stretch, target) if stretch else None
-        if stretch and made:
+        if stretch and made and (made.rank < 3 or attempt < 2):  # half of a program has one function often enough
             closed = start + stretch.count("\n") + 1 < len(lines)
             return Extracted(made.code, ("bare_in_prose" if start or closed else "bare") + made.suffix, closed, 1)
     return None
@@ -268,17 +270,22 @@ def _bridged(made: Candidate, args: ast.arguments, bound: int, target: Target, c
     return made
 
 
-def _top_level(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def _top_level(body: Sequence[ast.stmt], depth: int = 20) -> Iterator[ast.stmt]:
     """Statements that run when the module does, also under if, try, with and loops; not a `__main__` guard."""
     for statement in body:
         yield statement
-        if isinstance(statement, ast.If) and "__main__" in ast.dump(statement.test):
+        if depth == 0 or isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if isinstance(statement, ast.If) and _is_guard(statement.test):
             continue
         for part in ("body", "orelse", "finalbody"):
-            if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                yield from _top_level(getattr(statement, part, []))
+            yield from _top_level(getattr(statement, part, []), depth - 1)
         for handler in getattr(statement, "handlers", []):
-            yield from _top_level(handler.body)
+            yield from _top_level(handler.body, depth - 1)
+
+
+def _is_guard(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.Constant) and node.value == "__main__" for node in ast.walk(test))
 
 
 def _names(statement: ast.stmt) -> set[str]:

@@ -1,0 +1,144 @@
+"""Every form in which a program comes: what is found must work, and the rule that found it must be named."""
+
+import pytest
+
+from proceval.scorer.extract import MOST_CHARACTERS, extract
+
+GOOD = "def double(x):\n    return 2 * x"
+DRAFT = "def double(x):\n    return x"
+
+
+def fenced(code: str, *, fence: str = "```", tag: str = "python") -> str:
+    return f"{fence}{tag}\n{code}\n{fence}\n"
+
+
+WORKS = {
+    "one block": (fenced(GOOD), "fenced"),
+    "no tag": (fenced(GOOD, tag=""), "fenced"),
+    "capital tag with number": (fenced(GOOD, tag="Python 3"), "fenced"),
+    "attribute list": (fenced(GOOD, tag="{.python .numberLines}"), "fenced"),
+    "title": (fenced(GOOD, tag='python title="a.py"'), "fenced"),
+    "file name": (fenced(GOOD, tag="python solution.py"), "fenced"),
+    "tildes": (fenced(GOOD, fence="~~~"), "fenced"),
+    "four backticks": (fenced(GOOD, fence="````"), "fenced"),
+    "windows line ends": (fenced(GOOD).replace("\n", "\r\n"), "fenced"),
+    "prose around": ("Here:\n" + fenced(GOOD) + "It doubles.\n", "fenced"),
+    "plan, program, output": (
+        "Idea:\n" + fenced("use a set", tag="text") + fenced(GOOD) + "Output:\n" + fenced("3", tag=""),
+        "fenced",
+    ),
+    "draft, then the better one": (fenced(DRAFT) + "No, wait:\n" + fenced(GOOD), "fenced"),
+    "usage after the program": (fenced(GOOD) + "Use it:\n" + fenced("print(double(2))"), "fenced"),
+    "broken repetition after the program": (fenced(GOOD) + fenced("def double(x):\n    ..."[:-4] + "return 2 *"), "fenced"),
+    "indented in a list": ("1. this\n\n   ```python\n   def double(x):\n       return 2 * x\n   ```\n", "fenced"),
+    "inside a longer fence": ("````markdown\nSee\n" + fenced(GOOD) + "````\n", "fenced"),
+    "fence inside a docstring": (
+        fenced('def double(x):\n    """Doubles.\n\n    ```\n    double(1)\n    ```\n    """\n    return 2 * x'),
+        "fenced",
+    ),
+    "unclosed fence": ("```python\n" + GOOD, "unclosed_fence"),
+    "closing fence glued to the code": ("```python\n" + GOOD + "```", "unclosed_fence"),
+    "tag that is code": ("```def double(x):\n    return 2 * x\n```", "fenced"),
+    "bare": (GOOD, "bare"),
+    "bare with an import": ("import math\n\n" + GOOD, "bare"),
+    "bare, then a lone closing fence": (GOOD + "\n```\n", "bare_in_prose"),
+    "bare, then prose": (GOOD + "\n\nThis doubles its input.\n", "bare_in_prose"),
+    "bare, then one word": (GOOD + "\n\nDone\n", "bare_in_prose"),
+    "prose, bare, prose": ("Sure, here you are.\n\n" + GOOD + "\n\nThat is all.\n", "bare_in_prose"),
+    "bare and indented": ("    def double(x):\n        return 2 * x\n", "bare"),
+    "reasoning": ("<think>\n" + fenced(DRAFT) + "</think>\n" + fenced(GOOD), "fenced"),
+    "reasoning opened by the template": ("maybe\n" + fenced(DRAFT) + "no, twice\n</think>\n" + fenced(GOOD), "fenced"),
+    "unclosed draft in the reasoning": ("try\n```python\n" + DRAFT + "\n</think>\n" + fenced(GOOD), "fenced"),
+    "reasoning twice": ("<think>a</think><think>b</think>" + fenced(GOOD), "fenced"),
+    "quoted tag in the program": (fenced("TAG = '</think>'\n" + GOOD), "fenced"),
+    "tag in a docstring": (fenced('def double(x):\n    """\n    </think>\n    """\n    return 2 * x'), "fenced"),
+    "quoted tag in prose": ("Unlike `<think>` models:\n" + fenced(GOOD), "fenced"),
+    "stray opening tag behind": (fenced(GOOD) + "\n<think>\nmore", "fenced"),
+    "assignment": (fenced("double = lambda x: 2 * x"), "fenced"),
+    "under a condition": (fenced("import sys\nif sys.maxsize:\n    def double(x):\n        return 2 * x"), "fenced"),
+    "under try": (fenced("try:\n    import nothing_here\nexcept ImportError:\n    def double(x):\n        return 2 * x"), "fenced"),
+    "__main__ guard": (fenced(GOOD + '\n\nif __name__ == "__main__":\n    raise SystemExit(double(1))'), "fenced"),
+    "method": (fenced("class Solution:\n    def double(self, x):\n        return 2 * x"), "fenced+method"),
+    "static method": (
+        fenced("class Solution:\n    @staticmethod\n    def double(x):\n        return 2 * x"),
+        "fenced+method",
+    ),
+    "method with its own names": (
+        fenced("class Solution:\n    def double(self, n: int) -> int:\n        return 2 * n"),
+        "fenced+method+positional",
+    ),
+    "own parameter name": (fenced("def double(n):\n    return 2 * n"), "fenced+positional"),
+    "positional only": (fenced("def double(x, /):\n    return 2 * x"), "fenced+positional"),
+    "any arguments": (fenced("def double(*args):\n    return 2 * args[0]"), "fenced+positional"),
+    "any keywords": (fenced("def double(**given):\n    return 2 * given['x']"), "fenced"),
+    "more parameters with defaults": (fenced("def double(x, times=2):\n    return times * x"), "fenced"),
+    "another name": (fenced("def solve(x):\n    return 2 * x"), "fenced+renamed"),
+    "another name beside a helper": (fenced("def add(a, b):\n    return a + b\n\ndef solve(x):\n    return add(x, x)"), "fenced+renamed"),
+    "walrus and match": (fenced("def double(x):\n    match x:\n        case y if (z := y):\n            return 2 * z\n    return 0"), "fenced"),
+}
+
+NOTHING = {
+    "empty": ("", "empty"),
+    "spaces": (" \n\t\n", "empty"),
+    "prose": ("The function should double its argument.", "no_entry_point"),
+    "reasoning never closed": ("<think>\n" + fenced(GOOD), "unclosed_reasoning"),
+    "only in the reasoning": ("<think>\n" + fenced(GOOD) + "</think>\nIt doubles.", "no_entry_point"),
+    "one-line fence": ("```def double(x): return 2 * x```", "no_entry_point"),
+    "two other names": (fenced("def f(x):\n    return x\n\ndef g(x):\n    return 2 * x"), "no_entry_point"),
+    "a test of it": (fenced("def test_double(x):\n    assert double(x)"), "no_entry_point"),
+    "only under the guard": (fenced('if __name__ == "__main__":\n    def double(x):\n        return 2 * x'), "no_entry_point"),
+    "banana": ("banana", "no_entry_point"),
+    "too long": ("x" * (MOST_CHARACTERS + 1), "too_long"),
+    "a NUL": (fenced(GOOD + "\x00"), None),
+    "nested too deeply": (fenced("double = " + "(" * 5000 + ")" * 5000), "no_entry_point"),
+    "endless elif": (fenced("if 0: pass\n" + "elif 0: pass\n" * 9000), None),
+    "many signs": (fenced("double = " + "-" * 50_000 + "1"), None),
+}
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_program_found_works(name: str) -> None:
+    reply, rule = WORKS[name]
+    found = extract(reply, "double", ["x"])
+    assert found.rule == rule
+    assert found.code is not None
+    namespace: dict[str, object] = {"__name__": "guest"}
+    exec(compile(found.code, "reply", "exec"), namespace)
+    assert namespace["double"](x=21) == 42  # type: ignore[operator]
+    assert namespace.get("TAG", "</think>") == "</think>"
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_no_program_is_said_and_never_raises(name: str) -> None:
+    reply, rule = NOTHING[name]
+    found = extract(reply, "double", ["x"])
+    assert rule is None or (found.code, found.rule) == (None, rule)
+
+
+def test_number_of_qualifying_blocks_is_recorded() -> None:
+    assert extract(fenced(DRAFT) + fenced(GOOD) + fenced("3", tag=""), "double", ["x"]).qualified == 2
+
+
+def test_broken_program_is_handed_on_so_that_its_syntax_error_shows() -> None:
+    found = extract(fenced("def double(x)\n    return 2 * x"), "double", ["x"])
+    assert found.rule == "fenced+unparsable"
+    assert found.code is not None
+
+
+@pytest.mark.parametrize(("reply", "closed"), [(fenced(GOOD), True), ("```\n" + GOOD, False), (GOOD, False)])
+def test_what_may_have_been_cut_short_is_marked(reply: str, closed: bool) -> None:
+    assert extract(reply, "double", ["x"]).closed is closed
+
+
+def test_several_parameters_are_passed_in_order() -> None:
+    found = extract(fenced("def minus(first, second):\n    return first - second"), "minus", ["a", "b"])
+    namespace: dict[str, object] = {}
+    assert found.code is not None
+    exec(found.code, namespace)
+    assert namespace["minus"](b=1, a=10) == 9  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("filler", ["```\n", "~~~\n```\n", "<think>", "</think>\n", "def double(x):\n", "    ```python\n", "`" * 50 + "\n"])
+def test_hostile_repetition_is_read_in_reasonable_work(filler: str) -> None:
+    """A reply of 200,000 characters made of one line: linear or bounded work, else this test takes minutes."""
+    extract(filler * (MOST_CHARACTERS // len(filler)), "double", ["x"])

@@ -1,0 +1,102 @@
+"""Answers in words: each valid form of a right answer is read as it, and nothing else ever is."""
+
+import pytest
+
+from proceval.compare import key
+from proceval.schema import Json
+from proceval.scorer.reply import read
+
+PATH = {"weight": 3, "path": [0, 1]}
+
+READS: list[tuple[str, Json, Json]] = [
+    ("ANSWER: 42", 1, 42),
+    ("ANSWER = 42", 1, 42),
+    ("**ANSWER:** 42", 1, 42),
+    ("**ANSWER: 42**", 1, 42),
+    ("ANSWER: `42`.", 1, 42),
+    ("### Final answer: 42\n", 1, 42),
+    ("3. Answer: 42", 1, 42),
+    ("So 41 is wrong, hence ANSWER: **(42)!**", 1, 42),
+    ("5 * 147 = \\$735. ANSWER: \\$735", 1, 735),
+    ("There are 1,204 edges.\nANSWER: 1,204", 1, 1204),
+    ("ANSWER: \u22127", 1, -7),
+    ("ANSWER: 1\nWait, that misses one.\nANSWER: 2", 1, 2),
+    ("ANSWER: 2\n\nANSWER: 2", 1, 2),
+    ("ANSWER:\n\n42\n", 1, 42),
+    ("ANSWER: $\\boxed{42}$", 1, 42),
+    ("Therefore \\boxed{41} no, \\boxed{42}", 1, 42),
+    ("<think>ANSWER: 41</think>\nANSWER: 42", 1, 42),
+    ("42", 1, 42),
+    ("```\n42\n```", 1, 42),
+    ("ANSWER: " + "9" * 300, 1, int("9" * 300)),
+    ("ANSWER: [0, 3, 5]", [1], [0, 3, 5]),
+    ("ANSWER: [0,3,5,]", [1], [0, 3, 5]),
+    ("ANSWER: 0 -> 3 -> 5", [1], [0, 3, 5]),
+    ("ANSWER: 0, 3 and 5.", [1], [0, 3, 5]),
+    ("ANSWER: []", [1], []),
+    ('ANSWER: {"weight": 3, "path": [0, 1]}', PATH, PATH),
+    ("ANSWER: {'path': [0, 1], 'weight': 3}", PATH, PATH),
+    ('ANSWER:\n```json\n{"weight": 3,\n "path": [0, 1]}\n```', PATH, PATH),
+    ('ANSWER: {\n  "weight": 3,\n  "path": [0, 1]\n}\n', PATH, PATH),
+    ("ANSWER: True", False, True),
+    ("ANSWER: true", False, True),
+    ('ANSWER: "ab"', "x", "ab"),
+    ("ANSWER: 42.0", 1, 42.0),
+]
+
+UNREADABLE: list[tuple[str, Json]] = [
+    ("", 1),
+    ("banana", 1),
+    ("It is 42", 1),
+    ("The grid is 4x6", 1),
+    ("20 of the 50 nodes remain, so ANSWER: 40%", 1),
+    ("ANSWER: 7 apples", 1),
+    ("ANSWER: 41 42", 1),
+    ("ANSWER: 1,20", 1),
+    ("ANSWER: 1_204", 1),
+    ("ANSWER: \uff11\uff12", 1),
+    ("ANSWER: +5", 1),
+    ("ANSWER: 007", 1),
+    ("ANSWER: 0x10", 1),
+    ("ANSWER: forty-two", 1),
+    ("ANSWER: 1\nANSWER: 2\nANSWER: 3", 1),
+    ("ANSWER: [1, 2, 3]", 1),
+    ("ANSWER: 1 or 2", 1),
+    ("ANSWER: 1", True),
+    ("ANSWER: true", 1),
+    ("ANSWER: null", 1),
+    ("ANSWER: NaN", 1),
+    ('ANSWER: {"weight": 3, "weight": 4}', PATH),
+    ("<think>ANSWER: 42", 1),
+    ("<think>ANSWER: 42</think>", 1),
+    ("ANSWER: " + "9" * 9000, 1),
+    ("ANSWER: " + "[" * 9000, [1]),
+    ("ANSWER: " + "-" * 9000 + "1", 1),
+]
+
+
+@pytest.mark.parametrize(("reply", "like", "value"), READS)
+def test_valid_forms_are_read(reply: str, like: Json, value: Json) -> None:
+    said = read(reply, like)
+    assert said.text == key(value)
+    assert said.rule in ("marker", "marker_below", "boxed", "whole")
+
+
+@pytest.mark.parametrize(("reply", "like"), UNREADABLE)
+def test_everything_else_is_unreadable_and_the_rule_says_why(reply: str, like: Json) -> None:
+    said = read(reply, like)
+    assert said.text is None
+    assert said.rule
+
+
+@pytest.mark.parametrize("wrong", ["[5, 3, 0]", "0, 3", "[0, 3, 5, 5]"])
+def test_order_and_multiplicity_matter(wrong: str) -> None:
+    said = read(f"ANSWER: {wrong}", [1])
+    assert said.text is not None
+    assert said.text != key([0, 3, 5])
+
+
+@pytest.mark.parametrize("filler", ["ANSWER: 1\n", "ANSWER", "\\boxed{1}", "\\boxed{", "<think>", "```\n", "*", "(", "answer_"])
+def test_hostile_repetition_is_read_in_reasonable_work(filler: str) -> None:
+    for like in (1, [1], PATH):
+        read(filler * (190_000 // len(filler)), like)
