@@ -4,6 +4,7 @@ All three work ahead of the provider's first refusal and are adjusted by what it
 """
 
 import asyncio
+import contextlib
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -76,19 +77,20 @@ class Entry:
 class Window:
     """A log of the last minute's requests and tokens, so that no window of the provider's clock ever sees more.
 
-    A refilling bucket would let two bursts through within one window; a log does not. `window_s` is lengthened by one
-    part in 120 because the provider stamps a request when it arrives and not when it was sent. Tokens are reserved by
+    A refilling bucket would let two bursts through within one window; a log does not. The window is half a second longer
+    than the provider's, because it stamps a request when it arrives and not when it was sent. Tokens are reserved by
     estimate and settled by what was used. `None` means no limit.
     """
 
     def __init__(self, *, requests: int | None, tokens: int | None, window_s: float):
         self._requests, self._tokens = requests, tokens
-        self._span = window_s * (1 + 1 / 120)
+        self._span = window_s + 0.5
         self._log: deque[Entry] = deque()
         self._used = 0
         self._not_before = 0.0
         self._closed = False
         self._turn = asyncio.Lock()
+        self._freed = asyncio.Event()
 
     async def admit(self, tokens: int) -> Entry:
         """Wait for room, in order of asking; one request beyond the token limit goes when the window is empty."""
@@ -97,7 +99,9 @@ class Window:
             return entry
         async with self._turn:
             while (wait := self._wait(tokens)) > 0 and not self._closed:
-                await asyncio.sleep(min(wait, 1.0))
+                self._freed.clear()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._freed.wait(), wait)
             entry.sent = time.monotonic()
             if self._requests is not None or self._tokens is not None:
                 self._log.append(entry)
@@ -109,6 +113,7 @@ class Window:
         if tokens is not None and self._log and entry.sent >= self._log[0].sent:
             self._used += tokens - entry.tokens
             entry.tokens = tokens
+            self._freed.set()
 
     def pause(self, seconds: float) -> None:
         """Send nothing for so long: the provider's own advice."""
@@ -117,6 +122,7 @@ class Window:
     def close(self) -> None:
         """The run has stopped: let everybody who waits go and see for themselves."""
         self._closed = True
+        self._freed.set()
 
     def _wait(self, tokens: int) -> float:
         now = time.monotonic()

@@ -130,7 +130,7 @@ async def serve(settings: dict[str, Any]) -> None:
     app.router.add_post("/v1/chat/completions", endpoint.chat)
     app.router.add_get("/stats", endpoint.stats)
     app.router.add_post("/settings", endpoint.change)
-    runner = web.AppRunner(app, access_log=None)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, backlog=2048)
     await site.start()

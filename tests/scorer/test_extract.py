@@ -29,7 +29,10 @@ WORKS = {
     ),
     "draft, then the better one": (fenced(DRAFT) + "No, wait:\n" + fenced(GOOD), "fenced"),
     "usage after the program": (fenced(GOOD) + "Use it:\n" + fenced("print(double(2))"), "fenced"),
-    "broken repetition after the program": (fenced(GOOD) + fenced("def double(x):\n    ..."[:-4] + "return 2 *"), "fenced"),
+    "broken repetition after the program": (
+        fenced(GOOD) + fenced("def double(x):\n    ..."[:-4] + "return 2 *"),
+        "fenced",
+    ),
     "indented in a list": ("1. this\n\n   ```python\n   def double(x):\n       return 2 * x\n   ```\n", "fenced"),
     "inside a longer fence": ("````markdown\nSee\n" + fenced(GOOD) + "````\n", "fenced"),
     "fence inside a docstring": (
@@ -56,7 +59,10 @@ WORKS = {
     "stray opening tag behind": (fenced(GOOD) + "\n<think>\nmore", "fenced"),
     "assignment": (fenced("double = lambda x: 2 * x"), "fenced"),
     "under a condition": (fenced("import sys\nif sys.maxsize:\n    def double(x):\n        return 2 * x"), "fenced"),
-    "under try": (fenced("try:\n    import nothing_here\nexcept ImportError:\n    def double(x):\n        return 2 * x"), "fenced"),
+    "under try": (
+        fenced("try:\n    import nothing_here\nexcept ImportError:\n    def double(x):\n        return 2 * x"),
+        "fenced",
+    ),
     "__main__ guard": (fenced(GOOD + '\n\nif __name__ == "__main__":\n    raise SystemExit(double(1))'), "fenced"),
     "method": (fenced("class Solution:\n    def double(self, x):\n        return 2 * x"), "fenced+method"),
     "static method": (
@@ -73,8 +79,14 @@ WORKS = {
     "any keywords": (fenced("def double(**given):\n    return 2 * given['x']"), "fenced"),
     "more parameters with defaults": (fenced("def double(x, times=2):\n    return times * x"), "fenced"),
     "another name": (fenced("def solve(x):\n    return 2 * x"), "fenced+renamed"),
-    "another name beside a helper": (fenced("def add(a, b):\n    return a + b\n\ndef solve(x):\n    return add(x, x)"), "fenced+renamed"),
-    "walrus and match": (fenced("def double(x):\n    match x:\n        case y if (z := y):\n            return 2 * z\n    return 0"), "fenced"),
+    "another name beside a helper": (
+        fenced("def add(a, b):\n    return a + b\n\ndef solve(x):\n    return add(x, x)"),
+        "fenced+renamed",
+    ),
+    "walrus and match": (
+        fenced("def double(x):\n    match x:\n        case y if (z := y):\n            return 2 * z\n    return 0"),
+        "fenced",
+    ),
 }
 
 NOTHING = {
@@ -86,7 +98,10 @@ NOTHING = {
     "one-line fence": ("```def double(x): return 2 * x```", "no_entry_point"),
     "two other names": (fenced("def f(x):\n    return x\n\ndef g(x):\n    return 2 * x"), "no_entry_point"),
     "a test of it": (fenced("def test_double(x):\n    assert double(x)"), "no_entry_point"),
-    "only under the guard": (fenced('if __name__ == "__main__":\n    def double(x):\n        return 2 * x'), "no_entry_point"),
+    "only under the guard": (
+        fenced('if __name__ == "__main__":\n    def double(x):\n        return 2 * x'),
+        "no_entry_point",
+    ),
     "banana": ("banana", "no_entry_point"),
     "too long": ("x" * (MOST_CHARACTERS + 1), "too_long"),
     "a NUL": (fenced(GOOD + "\x00"), None),
@@ -138,7 +153,9 @@ def test_several_parameters_are_passed_in_order() -> None:
     assert namespace["minus"](b=1, a=10) == 9  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("filler", ["```\n", "~~~\n```\n", "<think>", "</think>\n", "def double(x):\n", "    ```python\n", "`" * 50 + "\n"])
+@pytest.mark.parametrize(
+    "filler", ["```\n", "~~~\n```\n", "<think>", "</think>\n", "def double(x):\n", "    ```python\n", "`" * 50 + "\n"]
+)
 def test_hostile_repetition_is_read_in_reasonable_work(filler: str) -> None:
     """A reply of 200,000 characters made of one line: linear or bounded work, else this test takes minutes."""
     extract(filler * (MOST_CHARACTERS // len(filler)), "double", ["x"])

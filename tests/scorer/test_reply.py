@@ -96,7 +96,9 @@ def test_order_and_multiplicity_matter(wrong: str) -> None:
     assert said.text != key([0, 3, 5])
 
 
-@pytest.mark.parametrize("filler", ["ANSWER: 1\n", "ANSWER", "\\boxed{1}", "\\boxed{", "<think>", "```\n", "*", "(", "answer_"])
+@pytest.mark.parametrize(
+    "filler", ["ANSWER: 1\n", "ANSWER", "\\boxed{1}", "\\boxed{", "<think>", "```\n", "*", "(", "answer_"]
+)
 def test_hostile_repetition_is_read_in_reasonable_work(filler: str) -> None:
     for like in (1, [1], PATH):
         read(filler * (190_000 // len(filler)), like)
