@@ -58,10 +58,10 @@ def dataset_schema() -> Any:
     import pyarrow as pa
 
     text = pa.string()
-    tests = _list(pa.struct([("arguments", text), ("expected", text), ("origin", text)]))
-    return _schema(
+    tests = list_of(pa.struct([("arguments", text), ("expected", text), ("origin", text)]))
+    return columns(
         id=text, family=text, family_version=pa.int32(), domain=text, difficulty=text, statement=text,
-        entry_point=text, parameters=_list(text), arguments=text, expected=text, reference=text,
+        entry_point=text, parameters=list_of(text), arguments=text, expected=text, reference=text,
         examples=tests, tests=tests,
     )  # fmt: skip
 
@@ -93,7 +93,7 @@ def audit_schema() -> Any:
     import pyarrow as pa
 
     text, number = pa.string(), pa.int32()
-    return _schema(
+    return columns(
         problem_id=text, family=text, domain=text, difficulty=text, audit=text, template_sha256=text,
         accepted=pa.bool_(), fault=text, mutant=text, operator=text, line=number, column=number, before=text,
         after=text, fate=text, kill_kind=text, killed_by=number, reason=text,
@@ -144,11 +144,11 @@ def records_schema() -> Any:
         ("attempts", number), ("parameters", text),
     ])  # fmt: skip
     test = pa.struct([("test", number), ("outcome", text), ("detail", text)])
-    return _schema(
+    return columns(
         model=text, base_url=text, arm=text, strategy=text, mode=text, problem_id=text, family=text, domain=text,
         difficulty=text, prompt_sha256=text, sample=number, outcome=text, fault=text, scored=pa.bool_(),
         passed=pa.bool_(), extraction=text, detail=text, turns=number, prompt_tokens=count, completion_tokens=count,
-        cost_usd=real, latency_s=real, tests=_list(test), responses=_list(response),
+        cost_usd=real, latency_s=real, tests=list_of(test), responses=list_of(response),
     )  # fmt: skip
 
 
@@ -190,13 +190,14 @@ def _response(response: Response) -> Row:
     }
 
 
-def _schema(**columns: Any) -> Any:
+def columns(**types: Any) -> Any:
+    """A schema of named columns that says which version of the records it shows."""
     import pyarrow as pa
 
-    return pa.schema(list(columns.items()), metadata={"proceval_schema_version": str(SCHEMA_VERSION)})
+    return pa.schema(list(types.items()), metadata={"proceval_schema_version": str(SCHEMA_VERSION)})
 
 
-def _list(item: Any) -> Any:
+def list_of(item: Any) -> Any:
     """A list under the item name that Parquet itself uses, so that a schema reads back equal."""
     import pyarrow as pa
 

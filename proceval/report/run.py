@@ -46,13 +46,13 @@ class Run:
         return list({p.id: p for p in self.each("dataset.jsonl", Problem)}.values())
 
     def certificates(self) -> Iterator[Certificate]:
-        return _first(self.each("certificates/index.jsonl", Certificate), lambda c: (c.problem_id, c.test))
+        return first_of_each(self.each("certificates/index.jsonl", Certificate), lambda c: (c.problem_id, c.test))
 
     def rejections(self) -> Iterator[Rejection]:
         return self.each("rejections.jsonl", Rejection)
 
     def audits(self) -> Iterator[AuditReport]:
-        return _first(self.each("audit.jsonl", AuditReport), lambda a: (a.problem_id, a.audit))
+        return first_of_each(self.each("audit.jsonl", AuditReport), lambda a: (a.problem_id, a.audit))
 
     def responses(self) -> list[Response]:
         return list({r.key: r for r in self.each("records.jsonl", Response)}.values())
@@ -116,7 +116,8 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def _first(records: Iterator[R], key: Callable[[R], tuple[object, ...]]) -> Iterator[R]:
+def first_of_each(records: Iterator[R], key: Callable[[R], tuple[object, ...]]) -> Iterator[R]:
+    """The records without those whose key was seen before."""
     seen: set[tuple[object, ...]] = set()
     for record in records:
         if key(record) not in seen:

@@ -8,6 +8,24 @@ from proceval.report.evidence_sheets import FEW, floor
 from proceval.report.scores import OFFLINE, outcome_owner
 
 
+def jobs(summary: Plain) -> list[Sheet]:
+    """One line for each job of a sweep, the failed ones included; nothing for a single run."""
+    if "jobs" not in summary:
+        return []
+    rows = []
+    for job in summary["jobs"]:
+        cells = [one["overall"] for one in job["contestants"]] or [None]
+        for cell in cells:
+            scored = NOTHING if cell is None else f"{cell['scored']}/{cell['samples']}"
+            accuracy = NOTHING if cell is None else _accuracy(cell)
+            rows.append((job["job"], job["state"], whole(job["problems"]), scored, accuracy))
+    bad = [job["job"] for job in summary["jobs"] if job["state"] != "fine"]
+    faults = [f"{job['job']}: {job['fault']}" for job in summary["jobs"] if job["fault"]]
+    warnings = [f"{len(bad)} of {len(summary['jobs'])} jobs did not end fine: {', '.join(bad)}"] if bad else []
+    columns = ("job", "state", "problems", "scored", "pass@1 [95%]")
+    return [Sheet("Jobs of the sweep", columns, tuple(rows), (), (*warnings, *faults))]
+
+
 def evaluation(summary: Plain) -> list[Sheet]:
     """Scores by contestant and tier, then how the failures happened and whose they are."""
     scores = summary["scores"]
@@ -66,12 +84,13 @@ def examples(summary: Plain) -> Sheet:
 
 
 def _figures(cell: Plain, ks: Iterable[int]) -> tuple[str, ...]:
-    low_high = cell["interval"]
-    accuracy = percent(cell["accuracy"])
-    if low_high is not None:
-        accuracy += f" [{100 * low_high[0]:.0f}, {100 * low_high[1]:.0f}]"
     rest = (percent(cell["pass_at_k"][str(k)]["value"]) for k in ks if k != 1)
-    return (f"{cell['scored']}/{cell['samples']}", accuracy, *rest)
+    return (f"{cell['scored']}/{cell['samples']}", _accuracy(cell), *rest)
+
+
+def _accuracy(cell: Plain) -> str:
+    found = cell["interval"]
+    return percent(cell["accuracy"]) + ("" if found is None else f" [{100 * found[0]:.0f}, {100 * found[1]:.0f}]")
 
 
 def _spent(cell: Plain) -> str:

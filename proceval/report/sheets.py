@@ -3,12 +3,12 @@
 from proceval.report.cells import Sheet
 from proceval.report.evidence import Plain
 from proceval.report.evidence_sheets import audit, guesses, operators, problems, rejections
-from proceval.report.score_sheets import by_family, evaluation, examples
+from proceval.report.score_sheets import by_family, evaluation, examples, jobs
 
 
 def sheets(summary: Plain) -> list[Sheet]:
     """What a terminal shows, in reading order; a section that the run does not have is one sentence."""
-    return [problems(summary), audit(summary), *evaluation(summary)]
+    return [*jobs(summary), problems(summary), audit(summary), *evaluation(summary)]
 
 
 def details(summary: Plain) -> list[Sheet]:
