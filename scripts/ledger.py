@@ -1,9 +1,9 @@
 """The ledger of equivalent mutants: show it, prove it again, or move it to an edited reference.
 
-    python scripts/ledger.py              table of entries and the share of each method
-    python scripts/ledger.py --check      prove everything again; exit status 1 with one sentence for each finding
-    python scripts/ledger.py --carry      after editing references: keep the entries that are proved for the new text
-    python scripts/ledger.py --survivors  mutants that nothing kills and that no entry covers, with a diff of each
+python scripts/ledger.py              table of entries and the share of each method
+python scripts/ledger.py --check      prove everything again; exit status 1 with one sentence for each finding
+python scripts/ledger.py --carry      after editing references: keep the entries that are proved for the new text
+python scripts/ledger.py --survivors  mutants that nothing kills and that no entry covers, with a diff of each
 """
 
 import argparse
@@ -46,11 +46,14 @@ def tried(family: Family, samples: int) -> Iterator[Instance]:
 def show() -> None:
     entries = [(book, entry) for book in books() for entry in book.entries]
     for book, entry in entries:
-        print(f"{book.family:26} line {entry.line:3}  {entry.method:17} {entry.kind:21} {entry.before} -> {entry.after}")
+        print(
+            f"{book.family:26} line {entry.line:3}  {entry.method:17} {entry.kind:21} {entry.before} -> {entry.after}"
+        )
     methods = Counter(entry.method for _, entry in entries)
     machine = sum(count for method, count in methods.items() if method in MACHINE)
     total = sum(book.mutants for book in books())
-    print(f"{len(entries)} entries for {total} mutants of the templates that have any: {dict(methods)}; machine-proved {machine}")
+    print(f"{len(entries)} entries for {total} mutants of the templates that have any; by method {dict(methods)}")
+    print(f"{machine} of {len(entries)} proved by a machine")
 
 
 def findings(families: dict[str, Family], gate: Gate, solvers: list[str], samples: int) -> Iterator[str]:
@@ -67,9 +70,10 @@ def carry(families: dict[str, Family], gate: Gate, samples: int) -> Iterator[str
     """Re-bind each book to the family's present text, with line numbers of that text, and prove it before it is written."""
     for book in books():
         family = families[book.family]
-        made = template(family.reference, gate.tiers)
+        made = template(family.reference, ("gate",))
         found = {mutant.id.split(":", 1)[1]: mutant for mutant in made.runnable}
-        kept = [entry.model_copy(update={"line": found[entry.mutant].line}) for entry in book.entries if entry.mutant in found]
+        known = [entry for entry in book.entries if entry.mutant in found]
+        kept = [entry.model_copy(update={"line": found[entry.mutant].line}) for entry in known]
         update = {"template_sha256": made.sha256, "mutants": len(made.runnable), "entries": tuple(kept)}
         moved = Book.model_validate(book.model_copy(update=update).model_dump())
         wrong = list(check(moved, family, gate, tried(family, samples)))
@@ -81,7 +85,7 @@ def carry(families: dict[str, Family], gate: Gate, samples: int) -> Iterator[str
 
 def survivors(families: dict[str, Family], gate: Gate, samples: int) -> Iterator[str]:
     for family in families.values():
-        made = template(family.reference, gate.tiers)
+        made = template(family.reference, ("gate",))
         covered = {i for book in books() if book.template_sha256 == made.sha256 for i in book.by_id()}
         for mutant in hunted(family, gate, [m for m in made.runnable if m.id not in covered], tried(family, samples)):
             yield "\n".join([f"{family.name}: {mutant.id}", *difference(family.reference, mutant.text)])
@@ -93,7 +97,9 @@ def main() -> int:
     for name in ("check", "carry", "survivors"):
         action.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--samples", type=int, default=200, help="sampled instances a tier (default: %(default)s)")
-    parser.add_argument("--cvc5", action="store_true", help="with --check: ask cvc5 too; it may be unsure, not disagree")
+    parser.add_argument(
+        "--cvc5", action="store_true", help="with --check: ask cvc5 too; it may be unsure, not disagree"
+    )
     chosen = parser.parse_args()
     if not (chosen.check or chosen.carry or chosen.survivors):
         show()

@@ -1,10 +1,12 @@
 """The gate that every problem passes: its tests must kill each mutant that the ledger does not prove harmless."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from random import Random
 from typing import ClassVar, Literal
 
+from proceval import seeding
 from proceval.audit import suite
 from proceval.audit.guard import Guard, Limits, Row
 from proceval.audit.ledger import Entry, entries_for
@@ -14,9 +16,19 @@ from proceval.audit.template import TIERS, Template, entry_point_of, template
 from proceval.errors import Finding, InputError
 from proceval.protocols import Family, Instance
 from proceval.schema import AuditReport, Fate, Json, Mutant, Problem, Test
+from proceval.seeding import text_digest
 
 Tests = Sequence[tuple[Mapping[str, Json], Json]]
 _STRENGTH: tuple[Kill, ...] = ("value", "type", "exception", "step_budget")
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Instances that companion tests are chosen from."""
+
+    tests: list[tuple[Instance, Json]]
+    kills: list[set[str]]
+    """For each instance the ids of the mutants that it kills."""
 
 
 class Gate:
@@ -52,6 +64,7 @@ class Gate:
             bounds = Limits(float(limits["cpu_s"]), float(limits["wall_s"]), int(limits["memory_bytes"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError("audit.limits needs the numbers cpu_s, wall_s and memory_bytes") from error
+        self._pools: dict[tuple[str, int, str], Pool] = {}
         self.guard = Guard(bounds, factor=step_budget_factor, base=step_budget_base)
 
     @property
@@ -66,41 +79,41 @@ class Gate:
     def choose(self, family: Family, main: Instance, expected: Json, rng: Random) -> list[Instance]:
         """Companion instances that, with the main one, kill every mutant outside the ledger, if the pool can.
 
-        The pool is drawn from the family's targeted instances; the oracle says what each answer is and drops those that
-        have none. Raises Finding when reference and oracle disagree.
+        The pool is the same for all problems of a family, so that its proofs can be shared; `rng` decides between
+        instances that kill equally many and are about equally long. Raises Finding when reference and oracle disagree.
         """
         made = template(family.reference, self.tiers)
-        excused = entries_for(made.sha256)
+        excused = _excused(made)
         wanted = [m for m in made.runnable if self._gates(made, m) and m.id not in excused]
-        _, rows = self._run(family, [(main, expected)], wanted)
-        alive = [mutant for mutant, row in zip(wanted, rows, strict=True) if not any(row.kills)]
-        pool = self._pool(family, main, rng) if alive else []
-        if not pool:
+        rows = self._run(family, [(main, expected)], wanted)
+        alive = {mutant.id for mutant, row in zip(wanted, rows, strict=True) if not any(row.kills)}
+        if not alive:
             return []
-        misses, rows = self._run(family, pool, alive)
+        pool = self._pool(family, wanted)
+        candidates = {i: kills for i, kills in enumerate(pool.kills) if pool.tests[i][0] != main}
+        costs = {i: (suite.size_class(pool.tests[i][0]), rng.random()) for i in candidates}
+        return [dict(pool.tests[i][0]) for i in suite.cover(candidates, costs, alive, self.suite_limit)]
+
+    def _pool(self, family: Family, wanted: Sequence[Candidate]) -> "Pool":
+        """The family's targeted instances and what each kills, measured once a process."""
+        key = (family.name, family.version, text_digest(family.reference))
+        if key not in self._pools:
+            tests: list[tuple[Instance, Json]] = []
+            drawn = family.targeted(seeding.rng("targeted pool", family.name, family.version))
+            for instance in islice(drawn, self.pool_size):
+                truth = family.oracle(instance)
+                if truth.status == "unique" and all(instance != other for other, _ in tests):
+                    tests.append((instance, truth.answer))
+            rows = self._run(family, tests, wanted)
+            kills = [{m.id for m, row in zip(wanted, rows, strict=True) if row.kills[i]} for i in range(len(tests))]
+            self._pools[key] = Pool(tests, kills)
+        return self._pools[key]
+
+    def _run(self, family: Family, tests: Tests, mutants: Sequence[Candidate]) -> list[Row]:
+        misses, rows = self.guard.run(family.reference, family.entry_point, tests, [m.text for m in mutants])
         for number in misses:
-            raise Finding(f"{family.name}: the reference and the oracle disagree on {pool[number][0]}")
-        kills = {
-            number: {m.id for m, row in zip(alive, rows, strict=True) if row.kills[number]}
-            for number in range(len(pool))
-        }
-        sizes = {number: suite.size(instance) for number, (instance, _) in enumerate(pool)}
-        chosen = suite.cover(kills, sizes, {m.id for m in alive}, self.suite_limit)
-        return [dict(pool[number][0]) for number in chosen]
-
-    def _pool(self, family: Family, main: Instance, rng: Random) -> list[tuple[Instance, Json]]:
-        pool, seen = [], [main]
-        for instance in islice(family.targeted(rng), self.pool_size):
-            truth = family.oracle(instance)
-            if truth.status == "unique" and instance not in seen:
-                pool.append((instance, truth.answer))
-                seen.append(instance)
-        return pool
-
-    def _run(
-        self, family: Family, tests: Tests, mutants: Sequence[Candidate]
-    ) -> tuple[Mapping[int, object], list[Row]]:
-        return self.guard.run(family.reference, family.entry_point, tests, [m.text for m in mutants])
+            raise Finding(f"{family.name}: the reference and the oracle disagree on {tests[number][0]}")
+        return rows
 
     # --------------------------------------------------------------------------------------- judging one
 
@@ -114,7 +127,7 @@ class Gate:
 
     def _report(self, problem_id: str, reference: str, entry_point: str, tests: Sequence[Test]) -> AuditReport:
         made = template(reference, self.tiers)
-        excused = entries_for(made.sha256)
+        excused = _excused(made)
         calls = [(test.arguments, test.expected) for test in tests]
         fault: str | None = None
         rows: list[Row] = []
@@ -159,6 +172,15 @@ class Gate:
             kills=kills,
             reason=reason,
         )
+
+
+def _excused(made: Template) -> dict[str, Entry]:
+    """Mutant id -> ledger entry, for every mutant whose code is that of an entry, whichever operator made it."""
+    entries = entries_for(made.sha256)
+    if not entries:
+        return {}
+    by_text = {m.text: entries[m.id] for m in template(made.source, ("gate",)).mutants if m.id in entries}
+    return {mutant.id: by_text[mutant.text] for mutant in made.mutants if mutant.text in by_text}
 
 
 def _fate(made: Template, mutant: Candidate, row: Row | None, entry: Entry | None) -> tuple[Fate, str | None]:

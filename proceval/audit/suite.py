@@ -5,28 +5,30 @@ from collections.abc import Mapping
 from proceval.seeding import canonical
 
 
-def cover(rows: Mapping[int, set[str]], sizes: Mapping[int, int], wanted: set[str], limit: int) -> list[int]:
-    """Greedy cover: instances (by number) whose kills together hold every wanted mutant, as far as the rows go.
+def cover(
+    kills: Mapping[int, set[str]], costs: Mapping[int, tuple[float, ...]], wanted: set[str], limit: int
+) -> list[int]:
+    """Greedy cover: instances (by number) whose kills together hold every wanted mutant, as far as they go.
 
-    `rows` gives what each instance kills, `sizes` how large it is; ties go to the smaller, then to the earlier one. At
-    most `limit` instances are taken.
+    `kills` gives what each instance kills; ties go to the lower cost, then to the lower number. At most `limit`
+    instances are taken.
     """
-    open_mutants = wanted & set().union(*rows.values()) if rows else set()
+    open_mutants = wanted & set().union(*kills.values())
     chosen: list[int] = []
     while open_mutants and len(chosen) < limit:
-        best = max(rows, key=lambda number: (len(rows[number] & open_mutants), -sizes[number], -number))
+        best = min(kills, key=lambda number: (-len(kills[number] & open_mutants), costs[number], number))
         chosen.append(best)
-        open_mutants -= rows[best]
+        open_mutants -= kills[best]
     for number in list(chosen):  # a later choice may have made an earlier one superfluous
         rest = [other for other in chosen if other != number]
-        if rows[number] & wanted <= set().union(*(rows[other] for other in rest)):
+        if kills[number] & wanted <= set().union(*(kills[other] for other in rest)):
             chosen = rest
     return chosen
 
 
-def size(instance: object) -> int:
-    """Length of the instance's JSON text: what a test costs to prove, to store and to read."""
-    return len(canonical(instance))
+def size_class(instance: object) -> int:
+    """Bits of the length of the instance's JSON text: what a test costs to prove, to store and to read, roughly."""
+    return len(canonical(instance)).bit_length()
 
 
 def distinct_rows(kills: Mapping[str, frozenset[object]]) -> int:

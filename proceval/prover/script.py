@@ -7,7 +7,7 @@ RESOURCE_LIMIT = 20_000_000
 
 
 def z3(text: str) -> list[str]:
-    """The answers of all `check-sat` of a script in order: sat, unsat or unknown. Raises ValueError for a bad script."""
+    """The answers of a script's queries in order: sat, unsat or unknown. Raises ValueError for a bad script."""
     import z3 as solver
 
     context = solver.Context()
@@ -20,7 +20,7 @@ def cvc5(text: str) -> list[str]:
 
     engine = solver.Solver()
     engine.setOption("incremental", "true")
-    engine.setOption("rlimit-per", str(RESOURCE_LIMIT // 10))
+    engine.setOption("rlimit-per", str(RESOURCE_LIMIT // 200))
     parser = solver.InputParser(engine)
     parser.setStringInput(solver.InputLanguage.SMT_LIB_2_6, "(set-logic ALL)\n" + text, "script")
     answers = ""

@@ -1,8 +1,8 @@
 """Edits of one expression that cannot matter: obligations made from the code itself, and a watch on real runs.
 
-For an entry with an invariant, `obligation` turns the invariant and both versions of the expression into SMT-LIB, so that
-no hand stands between the mutant and the proof; `watched` rewrites the reference so that every visit of the place checks
-the invariant, and that both versions agree.
+For an entry with an invariant, `obligation` turns the invariant and both versions of the expression into SMT-LIB, so
+that no hand stands between the mutant and the proof; `watched` rewrites the reference so that every visit of the place
+checks the invariant, and that both versions agree.
 """
 
 import ast
@@ -18,14 +18,15 @@ _OPAQUE = (ast.Name, ast.Subscript, ast.Attribute)
 def obligation(invariant: str, before: str, after: str) -> str:
     """A script with one query that must be unsat: the invariant holds and the two expressions differ.
 
-    Names, elements and attributes are any integers, equal where their text is equal. Raises ValueError for an expression
-    outside comparisons, connectors, sums and products of these.
+    Names, elements and attributes are any integers, equal where their text is equal. Raises ValueError for anything but
+    comparisons, connectors, sums and products of these.
     """
     names: dict[str, str] = {}
     given, old, new = (_term(ast.parse(text, mode="eval").body, names) for text in (invariant, before, after))
     declared = [f"(declare-const {name} Int) ; {text}" for text, name in names.items()]
     claims = [f"(assert {given})", f"(assert (not (= {old} {new})))"]
-    return "\n".join([*declared, *claims, f"; expect unsat: {before} and {after} agree where {invariant}", "(check-sat)", ""])
+    query = [f"; expect unsat: {before} and {after} agree where {invariant}", "(check-sat)", ""]
+    return "\n".join([*declared, *claims, *query])
 
 
 def _term(node: ast.expr, names: dict[str, str]) -> str:
