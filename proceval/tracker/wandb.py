@@ -46,26 +46,27 @@ class Wandb:
 
     def start(self) -> None:
         """Fork the worker; call it on the main thread before threads and event loops; again is harmless."""
-        if self.mode != "disabled" and self._worker is None:
-            handle = Session().handle
+        if self.mode == "disabled" or self._worker is not None:
+            return
+        patience_s = self.timeout_s
+        try:
             self._worker = Worker(
-                handle, cpu_s=self.timeout_s, wall_s=self.timeout_s, memory_bytes=UNBOUNDED_BYTES
+                Session().handle, cpu_s=patience_s, wall_s=patience_s, memory_bytes=UNBOUNDED_BYTES
             )  # fmt: skip
+        except OSError as error:
+            _warn(f"no worker process: {error}")
 
     def write(self, run_folder: Path, summary: Mapping[str, Any], config: Mapping[str, Any]) -> None:
         """Open the run and log what the folder holds; never raises for what W&B does."""
-        if self.mode == "disabled":
-            return
         self.start()
         self._ask("write", self._order(Path(run_folder).resolve(), dict(summary), config))
 
     def close(self, exit_status: int) -> None:
         """Finish the run, as failed unless the status is 0, and end the worker. Without a `write` there is no run."""
-        if self._worker is None:
-            return
         self._ask("close", exit_status)
-        self._worker.close()
-        self._worker = None
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
 
     def _order(self, folder: Path, summary: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
         named = parts(config)
@@ -81,17 +82,27 @@ class Wandb:
                 "project": self.project,
                 "entity": self.entity,
                 "group": self.group or _sweep(folder),
-                "name": self.name or "|".join(named[part] for part in ("model", "domain", "difficulty")),
+                "name": (self.name or "|".join(named[part] for part in ("model", "domain", "difficulty")))[:128],
                 "job_type": self.job_type or named["stage"],
                 "tags": [tag[:64] for tag in dict.fromkeys([*self.tags, *found]) if tag != "-"],
             },
         }
 
     def _ask(self, what: str, payload: Any) -> None:
-        assert self._worker is not None
-        reply = self._worker.call((what, payload))
+        if self._worker is None:
+            return
+        try:
+            reply = self._worker.call((what, payload))
+        except OSError as error:  # a killed worker could not be replaced
+            _warn(f"no worker process: {error}")
+            self._worker = None
+            return
         if reply.status != "done":
-            print(f"proceval: wandb: {_why(reply)}; the run folder is complete without it", file=sys.stderr)
+            _warn(_why(reply))
+
+
+def _warn(reason: str) -> None:
+    print(f"proceval: wandb: {reason}; the run folder is complete without it", file=sys.stderr)
 
 
 def _why(reply: Reply) -> str:

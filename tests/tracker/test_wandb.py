@@ -214,6 +214,25 @@ def test_publishing_without_a_key_is_a_warning_and_never_a_prompt(
     assert "API key" in line
 
 
+@pytest.mark.parametrize("when", ["at the start", "after a kill"])
+def test_a_machine_that_cannot_fork_costs_one_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], when: str
+) -> None:
+    def refuse() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    found = prepare(tmp_path)
+    monkeypatch.setattr(Session, "handle", lambda self, message, section: os._exit(9))
+    one = tracker()
+    if when == "after a kill":
+        one.write(tmp_path, found, CONFIG)
+    monkeypatch.setattr(os, "fork", refuse)
+    one.write(tmp_path, found, CONFIG)
+    one.close(0)
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[-1].startswith("proceval: wandb: no worker process: ")
+
+
 def test_disabled_starts_nothing(tmp_path: Path) -> None:
     found = prepare(tmp_path)
     one = tracker(mode="disabled")
