@@ -73,14 +73,17 @@ class Guard:
         mutants: Sequence[str],
         *,
         values: bool = False,
+        patience: int = 1,
     ) -> tuple[dict[int, Outcome], Rows]:
         """(tests on which the reference itself fails, one row per mutant text).
 
-        Raises RuntimeError when the reference cannot be run at all.
+        `values` asks for what each call gave; `patience` multiplies the step budget. Raises RuntimeError when the
+        reference cannot be run at all.
         """
 
         def work(texts: Sequence[str]) -> Reply:
-            return self._child().call(_Work(reference, entry_point, tests, texts, self.factor, self.base, values))
+            factor, base = self.factor * patience, self.base * patience
+            return self._child().call(_Work(reference, entry_point, tests, texts, factor, base, values))
 
         rows: dict[int, Row] = {}
         open_places = list(range(len(mutants)))

@@ -25,6 +25,11 @@ class Template:
     """Operator name -> tier."""
 
     @property
+    def normal(self) -> str:
+        """The reference as its mutants are written: without comments, in the layout of `ast.unparse`."""
+        return ast.unparse(ast.parse(self.source))
+
+    @property
     def runnable(self) -> list[Candidate]:
         """Mutants that compile and are nobody's twin."""
         return [m for m in self.mutants if m.twin is None and m.id not in self.broken]
