@@ -46,7 +46,9 @@ class Shelf:
         return None
 
 
-def shelve(journal: Journal, cells: Sequence[Cell], count: int) -> tuple[dict[Cell, Shelf], list[Ticket], list[Rejection]]:
+def shelve(
+    journal: Journal, cells: Sequence[Cell], count: int
+) -> tuple[dict[Cell, Shelf], list[Ticket], list[Rejection]]:
     """Go through all candidates in cell and index order: the shelves, the tickets kept, the duplicates dropped."""
     order = {cell: number for number, cell in enumerate(cells)}
     shelves = {cell: Shelf(count) for cell in cells}
@@ -76,7 +78,9 @@ def more(shelves: Mapping[Cell, Shelf], families: Mapping[str, Family], count: i
     return tickets
 
 
-def assemble(folder: RunFolder, journal: Journal, cells: Sequence[Cell], families: Mapping[str, Family], count: int) -> None:
+def assemble(
+    folder: RunFolder, journal: Journal, cells: Sequence[Cell], families: Mapping[str, Family], count: int
+) -> None:
     """Write dataset, certificates' index, rejections and generation.json, the last one last: it says that all is there."""
     shelves, kept, dropped = shelve(journal, cells, count)
     order = {cell: number for number, cell in enumerate(cells)}
@@ -87,7 +91,9 @@ def assemble(folder: RunFolder, journal: Journal, cells: Sequence[Cell], familie
         if entry.problem is not None:
             floors[entry.family, entry.difficulty].add(entry.problem)
     (folder / "certificates").mkdir(exist_ok=True)
-    files.write_records(folder / "certificates" / "index.jsonl", (c for e in journal.entries(kept) for c in e.certificates))
+    files.write_records(
+        folder / "certificates" / "index.jsonl", (c for e in journal.entries(kept) for c in e.certificates)
+    )
     files.write_records(folder / "rejections.jsonl", rejected)
     files.write_records(folder / "dataset.jsonl", (e.problem for e in journal.entries(kept) if e.problem is not None))
     reasons = Counter(r.reason for r in rejected)
@@ -109,4 +115,11 @@ def _shortfall(cell: Cell, found: int, families: Mapping[str, Family], count: in
     else:
         known = f"{found} distinct problems were found before candidates only repeated"
     sentence = f"{found} of the {count} problems asked for: {known}"
-    return {"family": cell[0], "difficulty": cell[1], "asked": count, "found": found, "space": space, "sentence": sentence}
+    return {
+        "family": cell[0],
+        "difficulty": cell[1],
+        "asked": count,
+        "found": found,
+        "space": space,
+        "sentence": sentence,
+    }

@@ -131,7 +131,9 @@ def check(settings: Plain) -> Settings:
         checked = Settings.model_validate(settings)
     except ValidationError as error:
         raise InputError("; ".join(_sentences(error))) from error
-    for path, node in _targets({**{key: settings[key] for key in settings if key != "stage"}, "stage": settings["stage"]}):
+    for path, node in _targets(
+        {**{key: settings[key] for key in settings if key != "stage"}, "stage": settings["stage"]}
+    ):
         _check_call(path, node)  # the stage last: it repeats its parts, whose own keys are the ones to name
     return checked
 
@@ -288,4 +290,6 @@ def _check_value(key: str, value: Any, hint: Any) -> None:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         below = "".join(f".{part}" for part in first["loc"] if isinstance(part, str) and part.isidentifier())
-        raise InputError(f"{key}{below if isinstance(value, dict) else ''}={value!r}: {first['msg'][0].lower()}{first['msg'][1:]}") from error
+        raise InputError(
+            f"{key}{below if isinstance(value, dict) else ''}={value!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+        ) from error

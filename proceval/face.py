@@ -53,7 +53,9 @@ def score(problem: Problem, text: str, *overrides: str) -> Any:
     track = config.build(settings["track"], "track")
     sandbox = config.build(settings["sandbox"], "sandbox")
     sandbox.start()
-    completion = Completion(text=text, finish_reason="stop", prompt_tokens=None, completion_tokens=None, cost_usd=None, latency_s=0.0)
+    completion = Completion(
+        text=text, finish_reason="stop", prompt_tokens=None, completion_tokens=None, cost_usd=None, latency_s=0.0
+    )
     try:
         return asyncio.run(track.scorer(sandbox).score(problem, completion))
     finally:

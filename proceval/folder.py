@@ -1,18 +1,18 @@
 """A run folder: fixed names, atomic writes, and how a stage finds what the stage before it wrote.
 
-    config.yaml        resolved configuration, secrets removed, with versions and git commit
-    dataset.jsonl      one Problem a line, in index order
-    dataset.parquet    the same for columnar readers
-    generation.json    counts, rejections by reason, guess floors, shortfalls
-    rejections.jsonl   one Rejection a line
-    certificates/      index.jsonl (one Certificate a line) and the SMT-LIB texts, ab/abcd....smt2.gz by SHA-256
-    audit.jsonl        one AuditReport a line
-    audit.parquet      one mutant a row
-    records.jsonl      one Response a line: what was paid for
-    faults.jsonl       requests that failed for good; retried by the next run
-    verdicts.jsonl     one Verdict a line, recomputed from the records
-    records.parquet    responses and verdicts joined
-    summary.json, report.md, figures/, wandb/, status.json
+config.yaml        resolved configuration, secrets removed, with versions and git commit
+dataset.jsonl      one Problem a line, in index order
+dataset.parquet    the same for columnar readers
+generation.json    counts, rejections by reason, guess floors, shortfalls
+rejections.jsonl   one Rejection a line
+certificates/      index.jsonl (one Certificate a line) and the SMT-LIB texts, ab/abcd....smt2.gz by SHA-256
+audit.jsonl        one AuditReport a line
+audit.parquet      one mutant a row
+records.jsonl      one Response a line: what was paid for
+faults.jsonl       requests that failed for good; retried by the next run
+verdicts.jsonl     one Verdict a line, recomputed from the records
+records.parquet    responses and verdicts joined
+summary.json, report.md, figures/, wandb/, status.json
 """
 
 import gzip
@@ -124,7 +124,9 @@ class RunFolder:
             return self.path
         earlier = self.published()
         if earlier is None:
-            raise InputError("no dataset: give dataset=PATH, or run stage=generate with the same domain, difficulty, seed and count")
+            raise InputError(
+                "no dataset: give dataset=PATH, or run stage=generate with the same domain, difficulty, seed and count"
+            )
         return earlier
 
     def problems(self) -> Iterator[Problem]:
@@ -163,7 +165,9 @@ def read(path: Path, kind: type[R]) -> Iterator[R]:
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
                 where = ".".join(str(part) for part in first["loc"])
-                raise InputError(f"{path}, line {number}{', field ' + where if where else ''}: {first['msg']}") from error
+                raise InputError(
+                    f"{path}, line {number}{', field ' + where if where else ''}: {first['msg']}"
+                ) from error
             yield record
     if number == 0:
         raise InputError(f"{path}: empty, not a single {kind.__name__.lower()}")
@@ -198,7 +202,9 @@ def write_records(path: Path, records: Iterable[Record]) -> int:
 
 def line(record: Record) -> str:
     """A record as one line of JSON: fixed key order, ASCII, integers of any size exact."""
-    return json.dumps(record.model_dump(mode="python"), separators=(",", ":"), ensure_ascii=True, allow_nan=False) + "\n"
+    return (
+        json.dumps(record.model_dump(mode="python"), separators=(",", ":"), ensure_ascii=True, allow_nan=False) + "\n"
+    )
 
 
 def write_atomically(path: Path, text: str) -> None:

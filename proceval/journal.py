@@ -95,7 +95,9 @@ class Journal:
                 try:
                     self._mark(Entry.model_validate_json(line), path, whole)
                 except (ValidationError, json.JSONDecodeError) as error:
-                    raise InputError(f"{path}, line {number}: not a generation entry; remove the file to start anew") from error
+                    raise InputError(
+                        f"{path}, line {number}: not a generation entry; remove the file to start anew"
+                    ) from error
                 whole += len(line)
         return whole
 

@@ -35,9 +35,12 @@ def execute(cfg: DictConfig) -> int:
         outputs=Path(checked.outputs),
         dataset=checked.dataset,
     )
+    stage.check(folder)
     with folder.open(fresh=checked.fresh, writes=stage.writes):
         if stage.writes:
-            folder.write_config(config.redact(settings), versions=config.versions(), git_commit=config.git_commit(config_dir()))
+            folder.write_config(
+                config.redact(settings), versions=config.versions(), git_commit=config.git_commit(config_dir())
+            )
         status: int = stage.run(folder)
     return _ended(status)
 
@@ -81,7 +84,9 @@ def run() -> int:
         print(f"proceval: {_one_sentence(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"\nproceval: interrupted; nothing finished is lost. Resume with:\n  {_command(arguments)}", file=sys.stderr)
+        print(
+            f"\nproceval: interrupted; nothing finished is lost. Resume with:\n  {_command(arguments)}", file=sys.stderr
+        )
         return INTERRUPTED
     return max(sweep_statuses(Path(os.environ["PROCEVAL_SWEEP"])), default=1) if sweeping else _last_status
 
@@ -95,7 +100,9 @@ def _command(arguments: list[str]) -> str:
 def _one_sentence(error: BaseException) -> str:
     """Hydra's message on few lines: what is wrong and which options there are."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = " ".join(line for line in lines if not line.startswith(("Set the environment variable", "full_key", "object_type")))
+    text = " ".join(
+        line for line in lines if not line.startswith(("Set the environment variable", "full_key", "object_type"))
+    )
     cause = error.__cause__
     if cause is not None and str(cause).splitlines() and str(cause).splitlines()[0] not in text:
         text += f" ({str(cause).splitlines()[0]})"

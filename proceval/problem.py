@@ -26,7 +26,9 @@ class Candidate:
         return replace(self, rejections=tuple(rejections))
 
 
-def problem_id(*, family: str, family_version: int, arguments: Instance, statement: str, entry_point: str, expected: Json) -> str:
+def problem_id(
+    *, family: str, family_version: int, arguments: Instance, statement: str, entry_point: str, expected: Json
+) -> str:
     """Identity of a problem by content: never its seed, its index or its tier."""
     content = {
         "family": family,
@@ -119,7 +121,9 @@ def build_problem(
     return Candidate(
         problem=problem,
         canonical=digest(family.canonical(instance, tier)),
-        certificates=tuple(certificate(identity, n, p, family.oracle_name) for n, p in zip(numbers, proofs, strict=True)),
+        certificates=tuple(
+            certificate(identity, n, p, family.oracle_name) for n, p in zip(numbers, proofs, strict=True)
+        ),
         texts={sha256: text for proof in proofs for sha256, text in proof.texts.items()},
     )
 

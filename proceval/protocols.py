@@ -215,6 +215,19 @@ class Track(Protocol):
         """The first request; holds nothing hidden."""
 
 
+class Stage(Protocol):
+    """One step of the programme."""
+
+    writes: bool
+    """False for stages that only read and print: they leave no run folder behind."""
+
+    def check(self, folder: Any) -> None:
+        """Raises InputError for what is wrong with the input, before anything is written or paid for."""
+
+    def run(self, folder: Any) -> int:
+        """Do the work; returns the exit status."""
+
+
 class Tracker(Protocol):
     """Shows a run elsewhere; nothing it does can change, delay or lose a local record."""
 

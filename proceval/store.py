@@ -6,7 +6,6 @@ half a last line; opening the file again sets those bytes aside. A broken line t
 matter and is reported with its number, never skipped.
 """
 
-import errno
 import fcntl
 import json
 import os
@@ -47,11 +46,11 @@ class Log:
         offset = self._size
         try:
             written = os.write(self._descriptor, data)
+            while written < len(data):  # a disk about to be full takes a part; the next write says why
+                written += os.write(self._descriptor, data[written:])
         except OSError as error:
-            raise _refused(self.path, error) from error
-        if written != len(data):
             os.ftruncate(self._descriptor, offset)
-            raise _refused(self.path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+            raise _refused(self.path, error) from error
         self._size += written
         if time.monotonic() - self._synced >= self._fsync_s:
             self.sync()

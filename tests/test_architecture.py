@@ -67,7 +67,9 @@ def test_no_committed_file_names_a_registry_or_a_machine() -> None:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode != 0:
         pytest.skip("not a git checkout")
-    hosts = re.compile("|".join(("py" + r"pi\.org", "python" + "hosted", "registry" + r"\.npmjs", "deb" + r"\.debian\.org")))
+    hosts = re.compile(
+        "|".join(("py" + r"pi\.org", "python" + "hosted", "registry" + r"\.npmjs", "deb" + r"\.debian\.org"))
+    )
     for name in listed.stdout.split("\0"):
         path = ROOT / name
         if name and path.is_file() and path.suffix in (".py", ".md", ".toml", ".yaml", ".yml", ".txt", ".cfg", ""):

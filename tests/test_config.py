@@ -38,7 +38,9 @@ def test_an_experiment_wins_over_the_defaults_and_the_command_line_wins_over_it(
 
 
 def test_the_defaults_list_starts_with_self_and_ends_with_the_experiment() -> None:
-    lines = (CONF / "config.yaml").read_text(encoding="utf-8").split("defaults:")[1].split("\n\n")[0].strip().splitlines()
+    lines = (
+        (CONF / "config.yaml").read_text(encoding="utf-8").split("defaults:")[1].split("\n\n")[0].strip().splitlines()
+    )
     lines = [line for line in lines if "override" not in line]
     assert lines[0].split()[1] == "_self_"
     assert lines[-1].split()[1] == "experiment:"
@@ -69,8 +71,7 @@ def test_the_defaults_list_starts_with_self_and_ends_with_the_experiment() -> No
 )
 def test_a_mistake_is_named_with_its_key(words: list[str], names: list[str]) -> None:
     with pytest.raises(InputError) as caught:
-        settings = config.compose(*words)
-        config.build(settings["stage"], "stage")
+        config.build(config.compose(*words)["stage"], "stage")
     for name in names:
         assert name in str(caught.value)
     assert "\n" not in str(caught.value)

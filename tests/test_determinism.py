@@ -12,7 +12,12 @@ WORDS = ("stage=generate", "difficulty=[easy,hard]", "count=2")
 
 def _dataset(tmp_path: Path) -> bytes:
     (folder,) = (p for p in tmp_path.glob("outputs/[!.]*") if p.is_dir())
-    parts = [folder / "dataset.jsonl", folder / "rejections.jsonl", folder / "certificates" / "index.jsonl", folder / "generation.json"]
+    parts = [
+        folder / "dataset.jsonl",
+        folder / "rejections.jsonl",
+        folder / "certificates" / "index.jsonl",
+        folder / "generation.json",
+    ]
     return b"".join(part.read_bytes() for part in parts)
 
 

@@ -6,13 +6,23 @@ from pathlib import Path
 
 import pytest
 
-SMALL = ("difficulty=easy", "count=1", "samples=2", "tracker=off")
+from proceval.conftree import config_dir, groups
+
+SMALL = ("difficulty=easy", "count=1", "samples=2", "tracker=off", "domain=arrays")
 
 
-def _folder(tmp_path: Path, pattern: str = "outputs/[!.s]*") -> Path:
-    found = [p for p in tmp_path.glob(pattern) if p.is_dir()]
-    assert len(found) == 1, found
-    return found[0]
+def _folder(tmp_path: Path) -> Path:
+    (found,) = (p for p in tmp_path.glob("outputs/[!.s]*") if p.is_dir())
+    return found
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, run_proceval) -> Path:
+    """A small audited run folder with verdicts, made once."""
+    home = tmp_path_factory.mktemp("made")
+    run = run_proceval(home, *SMALL)
+    assert run.returncode == 0, run.stderr
+    return _folder(home)
 
 
 def test_the_main_job_runs_end_to_end_and_leaves_a_whole_run_folder(proceval, tmp_path):
@@ -27,62 +37,94 @@ def test_the_main_job_runs_end_to_end_and_leaves_a_whole_run_folder(proceval, tm
     problems = [json.loads(line) for line in (folder / "dataset.jsonl").read_text().splitlines()]
     assert {p["domain"] for p in problems} == {"arrays", "graphs", "automata"}
     assert len({p["family"] for p in problems}) == 7
-    summary = json.loads((folder / "summary.json").read_text())
-    assert summary["versions"]["proceval"]
-    assert str(folder.name) in run.stderr.replace("\n", "")
+    assert json.loads((folder / "summary.json").read_text())["versions"]["proceval"]
+    assert folder.name in run.stderr
     assert "Traceback" not in run.stderr
 
 
-def test_stages_run_one_by_one_give_the_same_dataset_as_the_main_job(proceval, tmp_path):
-    words = (*SMALL, "domain=graphs", "model=gold")
+def test_stages_run_one_by_one_give_the_same_dataset_as_the_main_job(proceval, tmp_path, made):
     for stage in ("generate", "audit", "evaluate", "report"):
-        run = proceval(f"stage={stage}", *words)
+        run = proceval(f"stage={stage}", *SMALL)
         assert run.returncode == 0, (stage, run.stderr)
-    stepwise = (_folder(tmp_path) / "dataset.jsonl").read_bytes()
+    for name in ("dataset.jsonl", "audit.jsonl", "certificates/index.jsonl"):
+        assert (_folder(tmp_path) / name).read_bytes() == (made / name).read_bytes(), name
+
+
+def test_the_gold_model_passes_everything(proceval, tmp_path):
+    run = proceval("difficulty=medium", "count=1", "samples=1", "tracker=off", "model=gold")
+    assert run.returncode == 0, run.stderr
     verdicts = [json.loads(line) for line in (_folder(tmp_path) / "verdicts.jsonl").read_text().splitlines()]
-    assert verdicts
-    assert all(v["outcome"] == "passed" for v in verdicts)
-    shutil.rmtree(tmp_path / "outputs")
-    assert proceval(*words).returncode == 0
-    assert (_folder(tmp_path) / "dataset.jsonl").read_bytes() == stepwise
+    assert len(verdicts) == 7
+    assert {v["outcome"] for v in verdicts} == {"passed"}
 
 
-def test_a_stored_dataset_is_verified_from_another_place_and_tampering_is_named(proceval, tmp_path):
-    assert proceval("stage=generate", *SMALL, "domain=arrays").returncode == 0
+def test_a_stored_dataset_is_verified_from_another_place_and_tampering_is_named(proceval, tmp_path, made):
     moved = tmp_path / "elsewhere"
-    shutil.move(str(_folder(tmp_path)), moved)
-    assert proceval("stage=verify", *SMALL, "domain=arrays", f"dataset={moved}").returncode == 0
+    shutil.copytree(made, moved)
+    assert proceval("stage=verify", *SMALL, f"dataset={moved}").returncode == 0
     lines = (moved / "dataset.jsonl").read_text().splitlines()
     row = json.loads(lines[0])
     row["expected"] += 1
     row["tests"][0]["expected"] += 1
     lines[0] = json.dumps(row)
     (moved / "dataset.jsonl").write_text("\n".join(lines) + "\n")
-    run = proceval("stage=verify", *SMALL, "domain=arrays", f"dataset={moved}")
+    run = proceval("stage=verify", *SMALL, f"dataset={moved}")
     assert run.returncode == 1
     assert "row 1, tests.0.expected" in run.stdout
     assert "row 1, id" in run.stdout
 
 
-def test_the_same_command_resumes_and_fresh_starts_anew(proceval, tmp_path):
-    words = (*SMALL, "domain=arrays")
-    assert proceval(*words).returncode == 0
-    records = _folder(tmp_path) / "records.jsonl"
-    first = records.read_bytes()
-    again = proceval(*words)
-    assert again.returncode == 0
-    assert records.read_bytes() == first
+def test_the_same_command_resumes_and_fresh_starts_anew(proceval, tmp_path, made):
+    target = tmp_path / "outputs" / made.name
+    shutil.copytree(made, target)
+    first = (target / "records.jsonl").read_bytes()
+    again = proceval(*SMALL)
+    assert again.returncode == 0, again.stderr
+    assert (target / "records.jsonl").read_bytes() == first
     assert "stands already" in again.stderr
-    assert proceval(*words, "fresh=true").returncode == 0
+    anew = proceval(*SMALL, "fresh=true")
+    assert anew.returncode == 0
+    assert "stands already" not in anew.stderr
 
 
 def test_a_sweep_runs_every_job_in_a_folder_of_its_own_and_proves_its_dataset_once(proceval, tmp_path):
-    run = proceval("--multirun", *SMALL, "domain=arrays", "model=mock,gold", "seed=1,2")
+    run = proceval("--multirun", *SMALL, "model=mock,gold", "seed=1,2,3")
     assert run.returncode == 0, run.stderr
     jobs = [p for p in tmp_path.glob("outputs/sweeps/*/*") if p.is_dir() and p.name[0].isdigit()]
-    assert len(jobs) == 4
+    assert len(jobs) == 6
     assert all((job / "summary.json").is_file() for job in jobs)
-    assert run.stderr.count("taken over from") == 2
+    assert run.stderr.count("taken over from") == 3
+
+
+def test_a_sweep_goes_on_after_a_failing_job_and_its_status_tells(proceval, tmp_path):
+    run = proceval("--multirun", *SMALL, "stage=audit", "dataset=nowhere,elsewhere")
+    assert run.returncode == 2
+    assert "nowhere" in run.stderr
+    assert "elsewhere" in run.stderr
+
+
+def test_shards_joined_give_the_bytes_of_one_run(proceval, tmp_path):
+    words = ("stage=generate", "difficulty=easy", "domain=[arrays,graphs]", "count=4")
+    assert proceval(*words).returncode == 0
+    names = ("dataset.jsonl", "generation.json", "rejections.jsonl", "certificates/index.jsonl")
+    whole = [(_folder(tmp_path) / name).read_bytes() for name in names]
+    shutil.rmtree(tmp_path / "outputs")
+    lacking = proceval("stage=merge", *words[1:], "shard.count=2")
+    assert lacking.returncode == 2
+    assert "shard.index=0, 1" in lacking.stderr
+    assert proceval("--multirun", *words, "shard.count=2", "shard.index=0,1").returncode == 0
+    assert proceval("stage=merge", *words[1:], "shard.count=2").returncode == 0
+    assert [(_folder(tmp_path) / name).read_bytes() for name in names] == whole
+
+
+def test_a_space_too_small_for_what_is_asked_is_said_and_not_padded(proceval, tmp_path):
+    run = proceval(
+        "stage=generate", "domain=graphs", "difficulty=easy", "count=40", "difficulty.easy.graphs.vertices=[3,3]"
+    )
+    assert run.returncode == 0, run.stderr
+    assert "distinct problems" in run.stderr
+    lines = (_folder(tmp_path) / "dataset.jsonl").read_text().splitlines()
+    assert len({json.loads(line)["id"] for line in lines}) == len(lines)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +135,9 @@ def test_a_sweep_runs_every_job_in_a_folder_of_its_own_and_proves_its_dataset_on
         (["count=0"], "count"),
         (["stage=evaluate", "dataset=nowhere.jsonl"], "nowhere.jsonl"),
         (["stage=show"], "no dataset"),
-        (["stage=verify"], "no dataset"),
         (["stage=generate", "dataset=x"], "dataset"),
-        (["difficulty=[easy,impossible]"], "impossible"),
-        (["seed={a: 1}"], "seed"),
+        (["stage=merge"], "shard.count"),
+        (["shard.count=2", "shard.index=2"], "shard.index"),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, list) else None,
 )
@@ -109,32 +150,47 @@ def test_bad_input_ends_with_status_two_one_sentence_and_nothing_written(proceva
 
 
 @pytest.mark.parametrize(
-    ("damage", "names"),
+    ("stage", "damage", "names"),
     [
-        (lambda text: text[: len(text) // 2], "cut short"),
-        (lambda text: "", "empty"),
-        (lambda text: '{"prompt": "hello"}\n' + text, "line 1"),
-        (lambda text: text.replace('"family_version":', '"family_revision":', 1), "line 1"),
-        (lambda text: "not json\n" + text, "line 1"),
+        ("verify", lambda text: text[: len(text) // 2], "cut short"),
+        ("audit", lambda text: "", "empty"),
+        ("evaluate", lambda text: '{"prompt": "hello"}\n' + text, "line 1"),
+        ("verify", lambda text: text.replace('"family_version":', '"family_revision":', 1), "line 1"),
+        ("audit", lambda text: "not json\n" + text, "line 1"),
     ],
     ids=["truncated", "empty", "foreign", "other schema", "not json"],
 )
-def test_a_damaged_dataset_is_refused_by_line(proceval, tmp_path, damage, names):
-    assert proceval("stage=generate", *SMALL, "domain=arrays").returncode == 0
-    path = _folder(tmp_path) / "dataset.jsonl"
+def test_a_damaged_dataset_is_refused_by_line(proceval, tmp_path, made, stage, damage, names):
+    shutil.copytree(made, tmp_path / "damaged")
+    path = tmp_path / "damaged" / "dataset.jsonl"
     path.write_text(damage(path.read_text()))
-    for stage in ("verify", "audit", "evaluate"):
-        run = proceval(f"stage={stage}", *SMALL, "domain=arrays", f"dataset={path}")
-        assert run.returncode == 2, (stage, run.stderr)
-        assert names in run.stderr
-        assert "Traceback" not in run.stderr
+    run = proceval(f"stage={stage}", *SMALL, f"dataset={path}")
+    assert run.returncode == 2, (stage, run.stderr)
+    assert names in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_show_prints_one_problem_whole(proceval, made):
+    identity = json.loads((made / "dataset.jsonl").read_text().splitlines()[0])["id"]
+    run = proceval("stage=show", *SMALL, f"dataset={made}", f"id={identity[:8]}")
+    assert run.returncode == 0, run.stderr
+    for part in (identity, "== prompt", "== tests", "== certificate", "unsat", "== audit"):
+        assert part in run.stdout, part
+
+
+def test_doctor_names_versions_layers_and_keys(proceval):
+    run = proceval("stage=doctor", OPENAI_API_KEY="s3cret-value")
+    assert run.returncode == 0, run.stderr + run.stdout
+    assert "z3 " in run.stdout
+    assert "OPENAI_API_KEY" in run.stdout
+    assert "s3cret-value" not in run.stdout + run.stderr
 
 
 def test_help_is_quick_to_import_and_lists_every_group(proceval):
     run = proceval("--help")
     assert run.returncode == 0
-    for group in ("stage=", "domain=", "difficulty=", "model=", "strategy=", "count="):
-        assert group in run.stdout
+    for group in groups(config_dir()):
+        assert f"{group}=" in run.stdout
     loaded = proceval("--help", PYTHONPROFILEIMPORTTIME="1").stderr
     for heavy in ("hydra", "pydantic", "z3", "litellm", "wandb", "pyarrow"):
         assert f" {heavy}\n" not in loaded, heavy

@@ -21,12 +21,12 @@ class Audit:
         self.audit, self.limits = audit, limits
         self.workers = workers or os.cpu_count() or 1
 
+    def check(self, folder: RunFolder) -> None:
+        folder.source()
+
     def run(self, folder: RunFolder) -> int:
         source = folder.source()
-        if folder.dataset is None:
-            folder.adopt(source, files.GENERATED)
-        elif source.resolve() != folder.path.resolve():
-            folder.adopt(source, files.GENERATED)
+        folder.adopt(source, files.GENERATED)
         total = sum(1 for _ in folder.problems())
         fates: Counter[str] = Counter()
         withheld: list[AuditReport] = []
@@ -39,7 +39,13 @@ class Audit:
         def reports() -> Any:
             problems = folder.problems()
             with (
-                Pool(work, workers=self.workers, cpu_s=limits["cpu_s"], wall_s=limits["wall_s"], memory_bytes=limits["memory_bytes"]) as pool,
+                Pool(
+                    work,
+                    workers=self.workers,
+                    cpu_s=limits["cpu_s"],
+                    wall_s=limits["wall_s"],
+                    memory_bytes=limits["memory_bytes"],
+                ) as pool,
                 progress.bar("audit", total) as advance,
             ):
                 for number, (problem, reply) in enumerate(zip(folder.problems(), pool.map(problems), strict=True), 1):

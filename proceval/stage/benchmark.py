@@ -14,9 +14,12 @@ class Benchmark:
     def __init__(self, *, steps: Mapping[str, Any]) -> None:
         self.steps = dict(steps)
 
-    def run(self, folder: RunFolder) -> int:
+    def check(self, folder: RunFolder) -> None:
         if folder.dataset is not None:
+            folder.source()
             self.steps.pop("generate", None)
+
+    def run(self, folder: RunFolder) -> int:
         worst = 0
         report = self.steps.pop("report", None)
         for step in self.steps.values():

@@ -20,6 +20,9 @@ class Doctor:
     def __init__(self, *, sandbox: Any, prover: Any, model: Any) -> None:
         self.sandbox, self.prover, self.model = sandbox, prover, model
 
+    def check(self, folder: RunFolder) -> None:
+        """Everything is checked by running."""
+
     def run(self, folder: RunFolder) -> int:
         found = config.versions()
         self._line("ok", "python", f"{found['python']} on {found['platform']}")
@@ -53,13 +56,26 @@ class Doctor:
         from sandbox.contract import Job
 
         self.sandbox.start()
-        job = Job(code="def double(x):\n    return 2 * x\n", entry_point="double", inputs=[{"x": 21}], limits=self.sandbox.limits)
+        job = Job(
+            code="def double(x):\n    return 2 * x\n",
+            entry_point="double",
+            inputs=[{"x": 21}],
+            limits=self.sandbox.limits,
+        )
         execution = self.sandbox.run(job)
         missing = self.sandbox.missing_layers()
         self.sandbox.close()
         good = execution.fault is None and execution.results[0].kind == "returned"
-        text = f"{self.sandbox.name}, every layer present" if not missing else f"{self.sandbox.name} WITHOUT: {', '.join(missing)}"
-        self._line("ok" if good else "BAD", "sandbox", text if good else f"{self.sandbox.name}: {execution.fault or execution.results[0]}")
+        text = (
+            f"{self.sandbox.name}, every layer present"
+            if not missing
+            else f"{self.sandbox.name} WITHOUT: {', '.join(missing)}"
+        )
+        self._line(
+            "ok" if good else "BAD",
+            "sandbox",
+            text if good else f"{self.sandbox.name}: {execution.fault or execution.results[0]}",
+        )
         return good
 
     def _model(self) -> bool:
@@ -68,7 +84,12 @@ class Doctor:
         if self.model.needs_key:
             self._line("ok", "model", f"{self.model.id}: offline, is handed the key")
             return True
-        request = Request(messages=(Message(role="user", content="Reply with the word ready."),), problem_id="doctor", sample=0, turn=0)
+        request = Request(
+            messages=(Message(role="user", content="Reply with the word ready."),),
+            problem_id="doctor",
+            sample=0,
+            turn=0,
+        )
 
         async def ask() -> str:
             try:

@@ -34,19 +34,29 @@ class Evaluate:
         self.engine, self.track, self.model, self.strategy, self.sandbox = engine, track, model, strategy, sandbox
         self.samples, self.limit, self.dry_run, self.rescore = samples, limit, dry_run, rescore
 
+    def check(self, folder: RunFolder) -> None:
+        folder.source()
+
     def run(self, folder: RunFolder) -> int:
         source = folder.source()
         folder.adopt(source, (*files.GENERATED, "audit.jsonl"))
         problems = self._accepted(folder)
         if self.dry_run:
-            forecast = self.engine.forecast(problems, model=self.model, strategy=self.strategy, track=self.track, samples=self.samples)
-            progress.say("forecast " + ", ".join(f"{key} {'unknown' if value is None else value}" for key, value in forecast.items()))
+            forecast = self.engine.forecast(
+                problems, model=self.model, strategy=self.strategy, track=self.track, samples=self.samples
+            )
+            progress.say(
+                "forecast "
+                + ", ".join(f"{key} {'unknown' if value is None else value}" for key, value in forecast.items())
+            )
             return 0
         self.sandbox.start()  # forks before the event loop and the model's client exist
         scorer = self.track.scorer(self.sandbox)
         with progress.bar("evaluate", len(problems) * self.samples) as advance:
             if self.rescore:
-                report = self.engine.rescore(problems, track=self.track, scorer=scorer, folder=folder.path, progress=advance)
+                report = self.engine.rescore(
+                    problems, track=self.track, scorer=scorer, folder=folder.path, progress=advance
+                )
             else:
                 report = self.engine.evaluate(
                     problems,
@@ -66,7 +76,11 @@ class Evaluate:
     def _accepted(self, folder: RunFolder) -> list[Problem]:
         """The problems to ask, `limit` a cell; withheld ones are left out by key. Raises InputError when none is left."""
         audit: Path = folder / "audit.jsonl"
-        withheld = {report.problem_id for report in files.audits(folder.path) if not report.accepted} if audit.is_file() else set()
+        withheld = (
+            {report.problem_id for report in files.audits(folder.path) if not report.accepted}
+            if audit.is_file()
+            else set()
+        )
         taken: Counter[tuple[str, str]] = Counter()
         chosen = []
         for problem in folder.problems():
@@ -76,7 +90,9 @@ class Evaluate:
             taken[cell] += 1
             chosen.append(problem)
         if not chosen:
-            raise InputError(f"no problem to evaluate: the dataset is empty or the audit withheld all {len(withheld)} of its problems")
+            raise InputError(
+                f"no problem to evaluate: the dataset is empty or the audit withheld all {len(withheld)} of its problems"
+            )
         if not audit.is_file():
             progress.say("evaluate this dataset was not audited: run stage=audit to measure its tests")
         return chosen

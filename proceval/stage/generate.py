@@ -52,9 +52,11 @@ class Generate:
         if not 0 <= self.shard < self.shards:
             raise InputError(f"shard.index={self.shard}: allowed is 0 to shard.count - 1, here {self.shards - 1}")
 
-    def run(self, folder: RunFolder) -> int:
+    def check(self, folder: RunFolder) -> None:
         if folder.dataset is not None:
             raise InputError("stage=generate makes a dataset; leave out dataset=, or choose another stage")
+
+    def run(self, folder: RunFolder) -> int:
         if self.shards > 1:
             return self._one_shard(folder)
         if (folder / "generation.json").is_file() and (folder / "dataset.jsonl").is_file():
@@ -73,7 +75,9 @@ class Generate:
     def _end(self, folder: RunFolder) -> int:
         facts = json.loads((folder / "generation.json").read_text(encoding="utf-8"))
         rejected = ", ".join(f"{n} {reason}" for reason, n in facts["rejected"].items()) or "none"
-        progress.say(f"generate {facts['problems']} problems, every answer proved unique; candidates rejected: {rejected}")
+        progress.say(
+            f"generate {facts['problems']} problems, every answer proved unique; candidates rejected: {rejected}"
+        )
         for short in facts["shortfalls"]:
             progress.say(f"generate {short['difficulty']} {short['family']}: {short['sentence']}")
         return 0
@@ -108,14 +112,22 @@ class Generate:
         self._prove(done.parent / "certificates", folder, journal, self._tickets())
         journal.close()
         os.replace(journal.path, done)
-        progress.say(f"generate shard {self.shard} of {self.shards}: {len(journal.marks)} candidates; when all stand: stage=merge")
+        progress.say(
+            f"generate shard {self.shard} of {self.shards}: {len(journal.marks)} candidates; when all stand: stage=merge"
+        )
         return 0
 
     def _prove(self, certificates: Path, folder: RunFolder, journal: Journal, tickets: Sequence[Ticket]) -> None:
         waiting = [ticket for ticket in tickets if ticket not in journal.marks]
         limits = self.prover.limits
         with (
-            Pool(self._candidate, workers=self.workers, cpu_s=limits["cpu_s"], wall_s=limits["wall_s"], memory_bytes=limits["memory_bytes"]) as pool,
+            Pool(
+                self._candidate,
+                workers=self.workers,
+                cpu_s=limits["cpu_s"],
+                wall_s=limits["wall_s"],
+                memory_bytes=limits["memory_bytes"],
+            ) as pool,
             progress.bar("generate", len(waiting)) as advance,
         ):
             for number, (ticket, reply) in enumerate(zip(waiting, pool.map(waiting), strict=True), 1):
@@ -143,7 +155,9 @@ class Generate:
         if found.disagreement is not None:
             report = folder / "bug-report.json"
             files.write_atomically(report, json.dumps(found.disagreement, indent=1) + "\n")
-            raise Finding(f"solver and oracle disagree on an instance of {ticket.family}: nothing was published; the instance is in {report}")
+            raise Finding(
+                f"solver and oracle disagree on an instance of {ticket.family}; nothing was published, it is in {report}"
+            )
         return found
 
     # ------------------------------------------------------------------------------------- the worker

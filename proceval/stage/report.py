@@ -17,6 +17,9 @@ class Report:
     def __init__(self, *, tracker: Any, pass_k: list[int]) -> None:
         self.tracker, self.pass_k = tracker, pass_k
 
+    def check(self, folder: RunFolder) -> None:
+        folder.source()
+
     def run(self, folder: RunFolder, exit_status: int = 0) -> int:
         from rich.console import Console
 

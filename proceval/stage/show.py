@@ -17,6 +17,9 @@ class Show:
     def __init__(self, *, id: str | None, track: Any) -> None:
         self.id, self.track = id, track
 
+    def check(self, folder: RunFolder) -> None:
+        folder.source()
+
     def run(self, folder: RunFolder) -> int:
         if not self.id:
             some = ", ".join(p.id for p, _ in zip(folder.problems(), range(3), strict=False))
@@ -46,9 +49,13 @@ class Show:
         self._head("certificate", "texts under certificates/, named by SHA-256")
         for item in files.certificates(source):
             if item.problem_id == problem.id:
-                steps = "  ".join(f"{q.kind} {q.verdict} ({q.resource_count} steps) {q.smt_sha256[:12]}" for q in item.queries)
+                steps = "  ".join(
+                    f"{q.kind} {q.verdict} ({q.resource_count} steps) {q.smt_sha256[:12]}" for q in item.queries
+                )
                 others = "".join(f"; {o.by}: {o.existence}/{o.uniqueness}" for o in item.opinions)
-                print(f"test {item.test:>2}: {item.status} by {item.solver}: {steps}; oracle {item.oracle} agrees{others}")
+                print(
+                    f"test {item.test:>2}: {item.status} by {item.solver}: {steps}; oracle {item.oracle} agrees{others}"
+                )
 
     def _audit(self, problem: Problem, source: Any) -> None:
         if not (source / "audit.jsonl").is_file():
@@ -77,6 +84,8 @@ class Show:
             return
         for response in files.read(folder / "records.jsonl", Response):
             if response.problem_id == problem.id and response.sample == failing.sample:
-                self._head("a failing completion", f"sample {failing.sample}, rule that found the code: {failing.extraction}")
+                self._head(
+                    "a failing completion", f"sample {failing.sample}, rule that found the code: {failing.extraction}"
+                )
                 print(response.completion.text)
         self._head("replay", f"python -m proceval stage=evaluate rescore=true dataset={folder.path}")

@@ -36,6 +36,9 @@ class Verify:
         self.prover = prover
         self.workers = workers or os.cpu_count() or 1
 
+    def check(self, folder: RunFolder) -> None:
+        folder.source()
+
     def run(self, folder: RunFolder) -> int:
         source = folder.source()
         evidence = self._evidence(source)
@@ -44,7 +47,13 @@ class Verify:
         found = rows = 0
         seen: dict[str, int] = {}
         with (
-            Pool(self._row, workers=self.workers, cpu_s=limits["cpu_s"], wall_s=limits["wall_s"], memory_bytes=limits["memory_bytes"]) as pool,
+            Pool(
+                self._row,
+                workers=self.workers,
+                cpu_s=limits["cpu_s"],
+                wall_s=limits["wall_s"],
+                memory_bytes=limits["memory_bytes"],
+            ) as pool,
             progress.bar("verify", total) as advance,
         ):
             jobs = ((problem, evidence.get(problem.id, []), source) for problem in folder.problems())
@@ -57,12 +66,14 @@ class Verify:
         for stranger in sorted(set(evidence) - set(seen)):
             print(f"certificates/index.jsonl: certificate for {stranger}, which the dataset does not hold")
             found += 1
-        progress.say(f"verify   {rows} problems proved again with {self.prover.name}: {found or 'no'} difference{'s' if found != 1 else ''}")
+        progress.say(f"verify   {rows} problems proved again with {self.prover.name}: differences: {found}")
         return 1 if found else 0
 
     def _evidence(self, source: Path) -> dict[str, list[Certificate]]:
         if not (source / "certificates" / "index.jsonl").is_file():
-            raise InputError(f"{source / 'certificates' / 'index.jsonl'}: no such file; a dataset without certificates cannot be verified")
+            raise InputError(
+                f"{source / 'certificates' / 'index.jsonl'}: no such file; a dataset without certificates cannot be verified"
+            )
         found: dict[str, list[Certificate]] = {}
         for item in files.certificates(source):
             found.setdefault(item.problem_id, []).append(item)
@@ -76,7 +87,12 @@ class Verify:
     def _told(self, reply: Reply) -> list[Fault]:
         if reply.status == "done":
             return list(reply.value)
-        return [(reply.section or "row", f"could not be checked: worker {reply.status} {(reply.error or '').strip()}".strip())]
+        return [
+            (
+                reply.section or "row",
+                f"could not be checked: worker {reply.status} {(reply.error or '').strip()}".strip(),
+            )
+        ]
 
     # ------------------------------------------------------------------------------------- the worker
 
@@ -84,15 +100,27 @@ class Verify:
         problem, evidence, source = job
         family = self.families.get(problem.family)
         if family is None:
-            return [("family", f"{problem.family!r} is not among the families of domain=; known here: {', '.join(self.families)}")]
+            return [
+                (
+                    "family",
+                    f"{problem.family!r} is not among the families of domain=; known here: {', '.join(self.families)}",
+                )
+            ]
         if problem.family_version != family.version:
-            return [("family_version", f"{problem.family_version}, this proceval has version {family.version} of {family.name}")]
+            return [
+                (
+                    "family_version",
+                    f"{problem.family_version}, this proceval has version {family.version} of {family.name}",
+                )
+            ]
         return [
             *_content(problem, family),
             *self._tests(problem, family, evidence, source, section),
         ]
 
-    def _tests(self, problem: Problem, family: Family, evidence: list[Certificate], source: Path, section: Any) -> Iterator[Fault]:
+    def _tests(
+        self, problem: Problem, family: Family, evidence: list[Certificate], source: Path, section: Any
+    ) -> Iterator[Fault]:
         namespace: dict[str, Any] = {"__name__": "reference"}
         exec(family.reference, namespace)  # our own text, not the file's
         by_test = {item.test: item for item in evidence}
@@ -104,7 +132,9 @@ class Verify:
         for number, test in numbered:
             field = f"tests.{number}" if number >= 0 else f"examples.{-1 - number}"
             try:
-                proof = prove(family, self.prover, test.arguments, lambda label, field=field: section(f"{field} {label}"))  # type: ignore[misc]
+                proof = prove(
+                    family, self.prover, test.arguments, lambda label, field=field: section(f"{field} {label}")
+                )  # type: ignore[misc]
             except Malformed as error:
                 yield f"{field}.arguments", f"breaks the family's contract: {error}"
                 continue
@@ -164,7 +194,9 @@ def _content(problem: Problem, family: Family) -> Iterator[Fault]:
         yield "examples", f"differs from version {family.version} of {family.name}"
 
 
-def _compare_evidence(field: str, stored: Certificate | None, proof: Any, family: Family, source: Path) -> Iterator[Fault]:
+def _compare_evidence(
+    field: str, stored: Certificate | None, proof: Any, family: Family, source: Path
+) -> Iterator[Fault]:
     where = f"certificate of {field}"
     if stored is None:
         yield where, "missing"
@@ -198,5 +230,3 @@ def same(left: Any, right: Any) -> bool:
 def _short(value: Any) -> str:
     text = json.dumps(value, default=repr)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
