@@ -7,6 +7,7 @@ not samples.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import comb, exp, lgamma, log
 from statistics import NormalDist
 
@@ -88,6 +89,7 @@ def clustered_interval(clusters: Sequence[Sequence[float]], *, confidence: float
     return Interval(estimate, max(0.0, estimate - half), min(1.0, estimate + half), groups, "clustered_t")
 
 
+@cache
 def student_t(probability: float, freedom: int) -> float:
     """Quantile of Student's t for a probability of at least one half, by bisection on the incomplete beta function."""
     if not 0.5 <= probability < 1 or freedom < 1:

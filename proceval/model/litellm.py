@@ -96,7 +96,9 @@ class LiteLLM:
         import sys
 
         if "litellm" in sys.modules:
-            await _litellm().close_litellm_async_clients()
+            litellm = _litellm()
+            await litellm.close_litellm_async_clients()
+            litellm.in_memory_llm_clients_cache.flush_cache()  # or the next run in this process gets the closed ones
 
     def _endpoint(self) -> dict[str, str]:
         given = {} if self.base_url is None else {"api_base": self.base_url}

@@ -12,6 +12,7 @@ from proceval.protocols import Check, Judgement
 from proceval.schema import Completion, Json, Outcome, Problem, Test, TestResult
 from proceval.scorer.extract import Extracted, extract
 from proceval.scorer.refusal import refuses
+from proceval.seeding import digest
 from sandbox.contract import Execution, Job, Limits, Result
 
 _OUTCOME: dict[str, Outcome] = {
@@ -25,6 +26,7 @@ _OUTCOME: dict[str, Outcome] = {
     "unserialisable": "wrong_answer",
 }
 _FEEDBACK = Template((Path(__file__).parent / "code.md").read_text(encoding="utf-8"))
+_MOST_KNOWN, _MOST_KNOWN_CHARACTERS = 1000, 20_000
 _TRIES = 2
 """Runs of one job before a sandbox failure is recorded as a fault."""
 
@@ -44,6 +46,7 @@ class Code:
 
     def __init__(self, *, sandbox: LimitedSandbox):
         self._sandbox = sandbox
+        self._known: dict[str, Execution] = {}
 
     async def ready(self) -> None:
         """Run a right and a wrong program whose results are known. Raises Unscored when either is misjudged."""
@@ -113,12 +116,23 @@ class Code:
         self, code: str, entry_point: str, inputs: Sequence[dict[str, Json]], *, stop_on_failure: bool = False
     ) -> Execution:
         job = Job(code, entry_point, inputs, self._sandbox.limits, stop_on_failure)
+        identity = digest([code, entry_point, list(inputs), stop_on_failure])
+        if identity in self._known:
+            return self._known[identity]
         for attempt in range(_TRIES):
             execution = await self._sandbox.arun(job)
             if execution.fault is None and len(execution.results) == len(inputs):
+                self._remember(identity, execution)
                 return execution
             await asyncio.sleep(0.05 * attempt)
         raise Unscored(f"sandbox: {execution.fault or 'results are missing'}")
+
+    def _remember(self, identity: str, execution: Execution) -> None:
+        """Equal programs on equal inputs run once: models repeat themselves."""
+        if sum(len(result.wire or "") for result in execution.results) <= _MOST_KNOWN_CHARACTERS:
+            self._known[identity] = execution
+        if len(self._known) > _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
 
 
 def _judge(number: int, test: Test, got: Result) -> TestResult:

@@ -1,0 +1,68 @@
+"""Two runs paired by key: shuffled, partly unscored, with shared prompts."""
+
+from random import Random
+
+import pytest
+
+from proceval.paired import compare
+from proceval.schema import Verdict
+
+
+def verdict(problem: int, sample: int, outcome: str, *, prompt: str | None = None) -> Verdict:
+    fault = "none" if outcome == "passed" else outcome.removesuffix("_fault") if outcome.endswith("_fault") else "model"
+    return Verdict(
+        model="m", base_url=None, arm="default", strategy="flat", mode="code", problem_id=f"p{problem}", family="f",
+        domain="d", difficulty="easy", prompt_sha256=prompt or f"q{problem}", sample=sample, outcome=outcome, fault=fault,
+        tests=(), extraction="", turns=1, prompt_tokens=1, completion_tokens=1, cost_usd=None, latency_s=0.0, detail="",
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+def run(outcomes: str, **more: str) -> list[Verdict]:
+    return [
+        verdict(n, 0, {"1": "passed", "0": "wrong_answer", "?": "provider_fault"}[o], **more)
+        for n, o in enumerate(outcomes)
+    ]
+
+
+def test_pairs_are_made_by_key_and_unscored_samples_pair_with_nothing() -> None:
+    first, second = run("1100?1"), run("1011??")
+    Random(1).shuffle(second)
+    found = compare(first, second)
+    assert (found.pairs, found.problems, found.prompts, found.unpaired) == (4, 4, 4, (1, 0))
+    assert (found.only_first, found.only_second) == (1, 2)
+    assert found.accuracy == (0.5, 0.75)
+    assert found.difference == 0.25
+    assert found.mcnemar_p == 1.0
+
+
+def test_a_clear_difference_is_clear_and_none_is_none() -> None:
+    clear = compare(run("0" * 12 + "1" * 8), run("1" * 20))
+    assert clear.mcnemar_p == clear.sign_flip_p == pytest.approx(2 / 2**12)
+    assert clear.low is not None
+    assert clear.low > 0
+    same = compare(run("01" * 10), run("01" * 10))
+    assert (same.difference, same.sign_flip_p, same.prompts_needed) == (0, 1, None)
+
+
+def test_problems_of_one_prompt_are_one_task() -> None:
+    """Twenty problems of one prompt prove nothing about other prompts, however clear they are."""
+    found = compare(run("0" * 20, prompt="same"), run("1" * 20, prompt="same"))
+    assert (found.prompts, found.problems) == (1, 20)
+    assert (found.low, found.high, found.mcnemar_p) == (None, None, None)
+    assert found.sign_flip_p == 1
+
+
+def test_runs_that_share_nothing_compare_to_nothing() -> None:
+    found = compare(run("11"), [])
+    assert (found.pairs, found.accuracy, found.difference, found.mcnemar_p, found.sign_flip_p) == (
+        0,
+        None,
+        None,
+        None,
+        None,
+    )
+
+
+def test_a_run_with_one_sample_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="p0, sample 0 occurs twice"):
+        compare(run("1") + run("0"), run("1"))
