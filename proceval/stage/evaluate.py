@@ -53,25 +53,22 @@ class Evaluate:
         self.sandbox.start()  # forks before the event loop and the model's client exist
         scorer = self.track.scorer(self.sandbox)
         with progress.bar("evaluate", len(problems) * self.samples) as advance:
-            if self.rescore:
-                report = self.engine.rescore(
-                    problems, track=self.track, scorer=scorer, folder=folder.path, progress=advance
-                )
-            else:
-                report = self.engine.evaluate(
-                    problems,
-                    model=self.model,
-                    strategy=self.strategy,
-                    track=self.track,
-                    scorer=scorer,
-                    samples=self.samples,
-                    folder=folder.path,
-                    progress=advance,
-                )
+            judge = self.engine.rescore if self.rescore else self.engine.evaluate
+            report = judge(
+                problems,
+                model=self.model,
+                strategy=self.strategy,
+                track=self.track,
+                scorer=scorer,
+                samples=self.samples,
+                folder=folder.path,
+                progress=advance,
+            )
         self.sandbox.close()
-        outcomes = Counter(verdict.outcome for verdict in report.verdicts)
-        progress.say("evaluate " + ", ".join(f"{n} {outcome}" for outcome, n in outcomes.most_common()))
-        return 3 if any(not verdict.scored for verdict in report.verdicts) else 0
+        progress.say("evaluate " + ", ".join(f"{n} {outcome}" for outcome, n in Counter(report.outcomes).most_common()))
+        if report.stopped is not None:
+            progress.say(f"evaluate stopped: {report.stopped}")
+        return int(report.exit_status)
 
     def _accepted(self, folder: RunFolder) -> list[Problem]:
         """The problems to ask, `limit` a cell; withheld ones are left out by key. Raises InputError when none is left."""
