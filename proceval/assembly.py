@@ -6,6 +6,7 @@ One run and a merge of shards both end here, so both give the same bytes.
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from proceval import folder as files
@@ -26,66 +27,79 @@ class Shelf:
         self.wanted = wanted
         self.shapes: set[str] = set()
         self.tried = 0
+        """Candidates looked at; those behind the one that filled the shelf are as if they had never been."""
 
     @property
     def missing(self) -> int:
         return self.wanted - len(self.shapes)
 
     def offer(self, problem_id: str | None, shape: str | None, ids: set[str]) -> str | None:
-        """Take a problem or say why not: `duplicate`, `duplicate_relabelled`, `surplus`, or `barren` for no problem."""
-        if problem_id is None or shape is None:
+        """Take a problem or say why not: `duplicate` (exact or up to relabelling), or `barren` for no problem."""
+        if shape is None:
             return "barren"
-        if problem_id in ids:
+        if problem_id in ids or shape in self.shapes:
             return "duplicate"
-        if shape in self.shapes:
-            return "duplicate_relabelled"
-        if self.missing <= 0:
-            return "surplus"
+        if problem_id is None:
+            return "barren"
         ids.add(problem_id)
         self.shapes.add(shape)
         return None
 
 
-def shelve(
-    journal: Journal, cells: Sequence[Cell], count: int
-) -> tuple[dict[Cell, Shelf], list[Ticket], list[Rejection]]:
-    """Go through all candidates in cell and index order: the shelves, the tickets kept, the duplicates dropped."""
-    order = {cell: number for number, cell in enumerate(cells)}
-    shelves = {cell: Shelf(count) for cell in cells}
-    kept: list[Ticket] = []
-    dropped: list[Rejection] = []
+@dataclass
+class Sorted:
+    """All candidates, gone through in cell and index order."""
+
+    shelves: dict[Cell, Shelf]
+    looked_at: list[Ticket]
+    kept: list[Ticket]
+    dropped: list[Rejection]
+
+
+def wanted(families: Mapping[str, Family], cells: Sequence[Cell], count: int) -> dict[Cell, int]:
+    """How many distinct problems each cell can be asked for: `count`, or the size of a smaller space."""
+    spaces = {cell: families[cell[0]].space(cell[1]) for cell in cells}
+    return {cell: count if space is None else min(count, space) for cell, space in spaces.items()}
+
+
+def shelve(journal: Journal, asked: Mapping[Cell, int]) -> Sorted:
+    """Fill the shelves in index order, so that the outcome does not depend on who tried what first."""
+    order = {cell: number for number, cell in enumerate(asked)}
+    found = Sorted({cell: Shelf(number) for cell, number in asked.items()}, [], [], [])
     ids: set[str] = set()
     for ticket in sorted(journal.marks, key=lambda t: (order[t.family, t.difficulty], t.index)):
+        shelf = found.shelves[ticket.family, ticket.difficulty]
+        if shelf.missing <= 0:
+            continue
         mark = journal.marks[ticket]
-        shelf = shelves[ticket.family, ticket.difficulty]
         shelf.tried = ticket.index + 1
+        found.looked_at.append(ticket)
         refusal = shelf.offer(mark.problem_id, mark.shape, ids)
         if refusal is None:
-            kept.append(ticket)
-        elif refusal.startswith("duplicate"):
-            dropped.append(Rejection(**ticket._asdict(), attempt=0, reason=refusal))
-    return shelves, kept, dropped
+            found.kept.append(ticket)
+        elif refusal == "duplicate":
+            found.dropped.append(Rejection(**asdict(ticket), attempt=0, reason=refusal))
+    return found
 
 
-def more(shelves: Mapping[Cell, Shelf], families: Mapping[str, Family], count: int) -> list[Ticket]:
-    """Further candidates for cells that duplicates or rejections left short, until a cell has no more to give."""
-    tickets = []
-    for (name, tier), shelf in shelves.items():
-        space = families[name].space(tier)
-        missing = min(count, count if space is None else space) - len(shelf.shapes)
-        if missing > 0 and shelf.tried < 20 * count + 200:
-            tickets += [Ticket(name, tier, shelf.tried + i) for i in range(missing)]
-    return tickets
+def more(shelves: Mapping[Cell, Shelf], most: int) -> list[Ticket]:
+    """Further candidates for cells that duplicates or rejections left short; none from index `most` on."""
+    return [
+        Ticket(name, tier, index)
+        for (name, tier), shelf in shelves.items()
+        for index in range(shelf.tried, min(shelf.tried + shelf.missing, most))
+    ]
 
 
 def assemble(
-    folder: RunFolder, journal: Journal, cells: Sequence[Cell], families: Mapping[str, Family], count: int
+    folder: RunFolder, journal: Journal, families: Mapping[str, Family], cells: Sequence[Cell], count: int
 ) -> None:
     """Write dataset, certificates' index, rejections and generation.json, the last one last: it says that all is there."""
-    shelves, kept, dropped = shelve(journal, cells, count)
-    order = {cell: number for number, cell in enumerate(cells)}
-    every = sorted(journal.marks, key=lambda t: (order[t.family, t.difficulty], t.index))
-    rejected = [rejection for entry in journal.entries(every) for rejection in entry.rejections] + dropped
+    found = shelve(journal, wanted(families, cells, count))
+    kept = found.kept
+    rejected = [
+        rejection for entry in journal.entries(found.looked_at) for rejection in entry.rejections
+    ] + found.dropped
     floors = {cell: Floor() for cell in cells}
     for entry in journal.entries(kept):
         if entry.problem is not None:
@@ -99,10 +113,12 @@ def assemble(
     reasons = Counter(r.reason for r in rejected)
     facts = {
         "problems": len(kept),
-        "candidates": len(every),
+        "candidates": len(found.looked_at),
         "rejected": dict(sorted(reasons.items())),
         "machine_dependent": any(reason.startswith("solver_") for reason in reasons),
-        "shortfalls": [_shortfall(c, len(s.shapes), families, count) for c, s in shelves.items() if s.missing > 0],
+        "shortfalls": [
+            _shortfall(c, len(s.shapes), families, count) for c, s in found.shelves.items() if len(s.shapes) < count
+        ],
         "guess_floor": [{"family": f, "difficulty": t, **floors[f, t].report()} for f, t in cells],
     }
     files.write_atomically(folder / "generation.json", json.dumps(facts, indent=1) + "\n")

@@ -6,6 +6,7 @@ It is also what a shard hands over: joining shards is reading their lines in ind
 import json
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +15,12 @@ from pydantic import ValidationError
 from proceval.errors import InputError
 from proceval.schema import Certificate, Problem, Record, Rejection
 
+SHAPE_DIGITS = 24
+"""Hex digits of a shape's hash that are kept in memory: 96 bits."""
 
-class Ticket(NamedTuple):
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
     """One candidate: an index of one cell."""
 
     family: str
@@ -103,4 +108,6 @@ class Journal:
 
     def _mark(self, entry: Entry, path: Path, offset: int) -> None:
         identity = entry.problem.id if entry.problem else None
-        self.marks[entry.ticket] = Mark(path, offset, identity, entry.canonical[:24] if entry.canonical else identity)
+        self.marks[entry.ticket] = Mark(
+            path, offset, identity, entry.canonical[:SHAPE_DIGITS] if entry.canonical else identity
+        )

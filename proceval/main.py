@@ -18,6 +18,7 @@ from proceval import config
 from proceval.conftree import config_dir
 from proceval.errors import InputError, ProcevalError
 from proceval.folder import RunFolder, sweep_statuses, write_status
+from proceval.stage.report import sweep
 
 INTERRUPTED = 130
 _last_status = 0
@@ -28,16 +29,18 @@ def execute(cfg: DictConfig) -> int:
     settings = config.plain(cfg)
     checked = config.check(settings)
     stage = config.build(settings["stage"], "stage")
+    own = Path(HydraConfig.get().runtime.output_dir)
+    in_place = stage.in_place and checked.dataset is not None and Path(checked.dataset).is_dir()
     folder = RunFolder(
-        path=Path(HydraConfig.get().runtime.output_dir),
+        path=Path(checked.dataset) if in_place and checked.dataset else own,
         settings=settings,
         inputs=config.generation_identity(settings),
         outputs=Path(checked.outputs),
         dataset=checked.dataset,
     )
     stage.check(folder)
-    with folder.open(fresh=checked.fresh, writes=stage.writes):
-        if stage.writes:
+    with folder.open(fresh=checked.fresh and not in_place, writes=stage.writes):
+        if stage.writes and not in_place:
             folder.write_config(
                 config.redact(settings), versions=config.versions(), git_commit=config.git_commit(config_dir())
             )
@@ -88,7 +91,12 @@ def run() -> int:
             f"\nproceval: interrupted; nothing finished is lost. Resume with:\n  {_command(arguments)}", file=sys.stderr
         )
         return INTERRUPTED
-    return max(sweep_statuses(Path(os.environ["PROCEVAL_SWEEP"])), default=1) if sweeping else _last_status
+    if not sweeping:
+        return _last_status
+    folder = Path(os.environ["PROCEVAL_SWEEP"])
+    if any(folder.glob("[0-9]*/summary.json")):
+        sweep(folder, [1])
+    return max(sweep_statuses(folder), default=1)
 
 
 def _command(arguments: list[str]) -> str:

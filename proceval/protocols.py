@@ -103,6 +103,8 @@ class Prover(Protocol):
     """Decides a specification in this process; whoever calls it runs it inside a killable worker."""
 
     name: str
+    limits: Mapping[str, Any]
+    """`cpu_s`, `wall_s` and `memory_bytes` of the worker, for each query."""
 
     def certify(self, spec: Spec, section: Section) -> Proof:
         """Existence, then uniqueness by blocking; only `unsat` proves. Never raises for a solver's failure."""
@@ -220,6 +222,9 @@ class Stage(Protocol):
 
     writes: bool
     """False for stages that only read and print: they leave no run folder behind."""
+
+    in_place: bool
+    """True for stages that work on the folder that dataset= names, instead of a folder of their own."""
 
     def check(self, folder: Any) -> None:
         """Raises InputError for what is wrong with the input, before anything is written or paid for."""

@@ -16,8 +16,9 @@ class Audit:
     """Writes audit.jsonl beside the dataset; exit status 1 when a mutant survived or an audit broke."""
 
     writes = True
+    in_place = False
 
-    def __init__(self, *, audit: Any, workers: int | None, limits: Mapping[str, float]) -> None:
+    def __init__(self, *, audit: Any, workers: int | None, limits: Mapping[str, Any]) -> None:
         self.audit, self.limits = audit, limits
         self.workers = workers or os.cpu_count() or 1
 

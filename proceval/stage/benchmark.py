@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from proceval.errors import ProcevalError
 from proceval.folder import RunFolder
 
 
@@ -10,6 +11,7 @@ class Benchmark:
     """Runs its steps in order; a finding or an unscored sample does not keep the later steps from reporting it."""
 
     writes = True
+    in_place = False
 
     def __init__(self, *, steps: Mapping[str, Any]) -> None:
         self.steps = dict(steps)
@@ -20,10 +22,14 @@ class Benchmark:
             self.steps.pop("generate", None)
 
     def run(self, folder: RunFolder) -> int:
+        report = self.steps.pop("report")
+        report.start()
         worst = 0
-        report = self.steps.pop("report", None)
-        for step in self.steps.values():
-            worst = max(worst, step.run(folder))
-        if report is not None:
-            worst = max(worst, report.run(folder, exit_status=worst))
+        try:
+            for step in self.steps.values():
+                worst = max(worst, step.run(folder))
+        except ProcevalError as error:
+            report.run(folder, exit_status=error.exit_status)
+            raise
+        report.run(folder, exit_status=worst)
         return worst

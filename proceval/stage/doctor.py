@@ -16,6 +16,7 @@ class Doctor:
     """Prints one line a check; exit status 1 when a check that the configuration needs fails."""
 
     writes = False
+    in_place = False
 
     def __init__(self, *, sandbox: Any, prover: Any, model: Any) -> None:
         self.sandbox, self.prover, self.model = sandbox, prover, model
@@ -93,7 +94,7 @@ class Doctor:
 
         async def ask() -> str:
             try:
-                return (await self.model.complete(request)).text
+                return str((await self.model.complete(request)).text)
             finally:
                 await self.model.close()
 

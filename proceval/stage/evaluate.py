@@ -33,6 +33,7 @@ class Evaluate:
     ) -> None:
         self.engine, self.track, self.model, self.strategy, self.sandbox = engine, track, model, strategy, sandbox
         self.samples, self.limit, self.dry_run, self.rescore = samples, limit, dry_run, rescore
+        self.in_place = rescore
 
     def check(self, folder: RunFolder) -> None:
         folder.source()

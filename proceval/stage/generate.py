@@ -7,20 +7,21 @@ nor the other cells can change it. Work runs in forked, killable workers; the pa
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from proceval import folder as files
-from proceval.assembly import Cell, assemble, more, shelve
+from proceval.assembly import Cell, Shelf, assemble, more, shelve, wanted
 from proceval.errors import Finding, InputError, Malformed
 from proceval.folder import RunFolder
-from proceval.journal import Entry, Journal, Ticket
+from proceval.journal import SHAPE_DIGITS, Entry, Journal, Ticket
 from proceval.problem import Candidate, build_problem
-from proceval.protocols import Family, Prover
+from proceval.protocols import Family, Instance, Prover
 from proceval.schema import Rejection
-from proceval.seeding import rng
+from proceval.seeding import digest, rng
 from proceval.stage import progress
 from sandbox.worker import Pool, Reply
 
@@ -31,6 +32,7 @@ class Generate:
     """Makes the dataset of a configuration; a dataset with the same inputs that already exists is taken over instead."""
 
     writes = True
+    in_place = False
 
     def __init__(
         self,
@@ -86,7 +88,10 @@ class Generate:
 
     def _tickets(self) -> list[Ticket]:
         """Every candidate that this process answers for at first: all of them, or one shard's."""
-        return [Ticket(f, t, i) for f, t in self.cells for i in range(self.shard, self.count, self.shards)]
+        asked = wanted(self.families, self.cells, self.count)
+        return [
+            Ticket(*cell, index) for cell, number in asked.items() for index in range(self.shard, number, self.shards)
+        ]
 
     def _make(self, folder: RunFolder, shards: Sequence[Path]) -> None:
         """Prove whatever the journal and the shards do not hold yet, top up what fell short, and assemble the dataset."""
@@ -96,11 +101,29 @@ class Generate:
         tickets = self._tickets()
         while tickets:
             self._prove(folder / "certificates", folder, journal, tickets)
-            shelves, _, _ = shelve(journal, self.cells, self.count)
-            tickets = more(shelves, self.families, self.count)
-        assemble(folder, journal, self.cells, self.families, self.count)
+            shelves = shelve(journal, wanted(self.families, self.cells, self.count)).shelves
+            tickets = self._unseen(journal, shelves)
+        assemble(folder, journal, self.families, self.cells, self.count)
         journal.close()
         path.unlink()
+
+    def _unseen(self, journal: Journal, shelves: Mapping[Cell, Shelf]) -> list[Ticket]:
+        """The next candidates worth a proof: one whose shape is on the shelf already is a duplicate without any."""
+        tickets: list[Ticket] = []
+        while not tickets:
+            offered = more(shelves, most=20 * self.count + 200)
+            for ticket in offered:
+                family, shelf = self.families[ticket.family], shelves[ticket.family, ticket.difficulty]
+                shape = digest(family.canonical(self._sampled(ticket, 0), ticket.difficulty))[:SHAPE_DIGITS]
+                if shape in shelf.shapes:
+                    entry = Entry(**asdict(ticket), problem=None, canonical=shape, certificates=(), rejections=())
+                    journal.add(entry, files.line(entry))
+                    shelf.tried = ticket.index + 1
+                else:
+                    tickets.append(ticket)
+            if not offered:
+                break
+        return tickets
 
     def _one_shard(self, folder: RunFolder) -> int:
         """Prove one shard's candidates; duplicates stay in, since only the merge sees all of them."""
@@ -135,11 +158,11 @@ class Generate:
                 for sha256, text in found.texts.items():
                     files.write_smt(certificates, sha256, text)
                 entry = Entry(
-                    **ticket._asdict(),
+                    **asdict(ticket),
                     problem=found.problem,
                     canonical=found.canonical,
                     certificates=found.certificates,
-                    rejections=tuple(Rejection(**ticket._asdict(), attempt=n, reason=r) for n, r in found.rejections),
+                    rejections=tuple(Rejection(**asdict(ticket), attempt=n, reason=r) for n, r in found.rejections),
                 )
                 journal.add(entry, files.line(entry))
                 advance(number)
@@ -147,7 +170,7 @@ class Generate:
     def _received(self, folder: RunFolder, ticket: Ticket, reply: Reply) -> Candidate:
         """A worker's reply; what a kill means is decided here, and it is never a proof."""
         if reply.status == "raised":
-            raise RuntimeError(f"generating {' '.join(map(str, ticket))} failed:\n{reply.error}")
+            raise RuntimeError(f"generating {ticket.difficulty} {ticket.family} {ticket.index} failed:\n{reply.error}")
         if reply.status != "done":
             where = f" in {reply.section}" if reply.section else ""
             return Candidate(rejections=((-1, KILLED.get(reply.status, "solver_crash") + where),))
@@ -162,15 +185,27 @@ class Generate:
 
     # ------------------------------------------------------------------------------------- the worker
 
+    def _path(self, ticket: Ticket, attempt: int) -> tuple[str | int, ...]:
+        version = self.families[ticket.family].version
+        return ("instance", ticket.family, version, ticket.difficulty, self.seed, ticket.index, attempt)
+
+    def _sampled(self, ticket: Ticket, attempt: int) -> Instance:
+        """The instance of a ticket's attempt, in its stored form; it follows from the path alone."""
+        made: Instance = json.loads(
+            json.dumps(self.families[ticket.family].sample(rng(*self._path(ticket, attempt)), ticket.difficulty))
+        )
+        return made
+
     def _candidate(self, ticket: Ticket, section: Any) -> Candidate:
         """Try attempts of one index until one is proved; everything here follows from the ticket alone."""
         family, tier = self.families[ticket.family], ticket.difficulty
         rejected: list[tuple[int, str]] = []
         for attempt in range(self.attempts):
-            path = ("instance", family.name, family.version, tier, self.seed, ticket.index, attempt)
-            instance = json.loads(json.dumps(family.sample(rng(*path), tier)))
+            instance = self._sampled(ticket, attempt)
             try:
-                found = build_problem(family, self.prover, self.audit, instance, tier, rng("tests", *path), section)
+                found = build_problem(
+                    family, self.prover, self.audit, instance, tier, rng("tests", *self._path(ticket, attempt)), section
+                )
             except Malformed:
                 rejected.append((attempt, "malformed"))
                 continue

@@ -40,7 +40,7 @@ def bar(label: str, total: int | None) -> Iterator[Advance]:
         task = progress.add_task(label, total=total)
 
         def advance(done: int, total: int | None = None) -> None:
-            progress.update(task, completed=done, **({} if total is None else {"total": total}))
+            progress.update(task, completed=done, total=total)
 
         yield advance
 

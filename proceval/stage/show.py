@@ -13,6 +13,7 @@ class Show:
     """Prints the problem whose id starts with `id`, with whatever evidence and verdicts its folder holds."""
 
     writes = False
+    in_place = False
 
     def __init__(self, *, id: str | None, track: Any) -> None:
         self.id, self.track = id, track
@@ -88,4 +89,4 @@ class Show:
                     "a failing completion", f"sample {failing.sample}, rule that found the code: {failing.extraction}"
                 )
                 print(response.completion.text)
-        self._head("replay", f"python -m proceval stage=evaluate rescore=true dataset={folder.path}")
+        self._head("replay", f"python -m proceval stage=evaluate rescore=true dataset={folder.source()}")

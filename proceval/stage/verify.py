@@ -16,7 +16,7 @@ from proceval import folder as files
 from proceval.errors import InputError, Malformed
 from proceval.folder import RunFolder
 from proceval.problem import problem_id, prove
-from proceval.protocols import Family, Prover
+from proceval.protocols import Family, Prover, Section
 from proceval.schema import Certificate, Problem
 from proceval.seeding import canonical, text_digest
 from proceval.stage import progress
@@ -30,6 +30,7 @@ class Verify:
     """Prints every difference as `row N, field: sentence`; exit status 1 when there is one."""
 
     writes = False
+    in_place = False
 
     def __init__(self, *, families: Mapping[str, Mapping[str, Family]], prover: Prover, workers: int | None) -> None:
         self.families = {name: family for group in families.values() for name, family in group.items()}
@@ -132,9 +133,7 @@ class Verify:
         for number, test in numbered:
             field = f"tests.{number}" if number >= 0 else f"examples.{-1 - number}"
             try:
-                proof = prove(
-                    family, self.prover, test.arguments, lambda label, field=field: section(f"{field} {label}")
-                )  # type: ignore[misc]
+                proof = prove(family, self.prover, test.arguments, _prefixed(section, field))
             except Malformed as error:
                 yield f"{field}.arguments", f"breaks the family's contract: {error}"
                 continue
@@ -150,6 +149,10 @@ class Verify:
             if not same(proof.answer, given):
                 yield f"{field}.expected", f"the reference returns {_short(given)}"
             yield from _compare_evidence(field, by_test.get(number), proof, family, source)
+
+
+def _prefixed(section: Section, field: str) -> Section:
+    return lambda label: section(f"{field} {label}")
 
 
 def _content(problem: Problem, family: Family) -> Iterator[Fault]:
