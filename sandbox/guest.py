@@ -152,6 +152,7 @@ def _confine(cpu_s: int, memory_bytes: int, file_bytes: int) -> None:
     from sandbox import reaper
 
     reaper.die_with_parent()
+    reaper.no_new_privileges()
     for which, amount in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, file_bytes),

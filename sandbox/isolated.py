@@ -141,7 +141,10 @@ class _Server:
             raise SandboxFault(f"the fork-server did not start: {message[1:].decode('utf-8', 'replace')}")
         self.missing = json.loads(message[1:])
         if self._refusal is not None:
-            self.missing.insert(0, f"user, pid, mount, net and ipc namespaces ({self._refusal})")
+            self.missing[:0] = [
+                f"user, pid, mount, net and ipc namespaces ({self._refusal})",
+                "read-only root and quota of the work folder",
+            ]
 
     def launch(self, job: Job) -> Steps["_Guest"]:
         """Have a guest forked; a server that has died is replaced first."""

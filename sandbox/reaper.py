@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 
 
 def cap(which: int, amount: int) -> None:
@@ -52,7 +52,13 @@ def die_with_parent() -> None:
     The kernel counts the end of the *thread* that forked, so only a fork from the main thread may ask for it.
     """
     if sys.platform == "linux" and threading.current_thread() is threading.main_thread():
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def no_new_privileges() -> None:
+    """Take from this process and its children, on Linux, the power of set-user-id programmes."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def kill_group(pid: int) -> None:
