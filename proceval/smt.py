@@ -14,6 +14,8 @@ Value = int | bool
 Values = Mapping[str, Value]
 """A model: variable name -> value."""
 
+Checker = Callable[[object], bool]
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -51,6 +53,8 @@ class Spec:
     terms: tuple[str, ...] = ()
     cost: str | None = None
     decode: Callable[[Values], object] = lambda values: None
+    evidence: tuple[str, Checker] | None = None
+    """Name and checker of a certificate that needs no solver: true only if the answer is right and the only one."""
 
     def bool(self, name: str) -> str:
         return self._declare(name, "Bool")
@@ -76,6 +80,10 @@ class Spec:
         """The answer is the model of least `cost`; uniqueness: no other values of `terms` cost as little."""
         self.cost = cost
         self._goal("minimise", terms, decode)
+
+    def direct(self, name: str, check: Checker) -> None:
+        """Evidence beside the solver's: `check(answer)` looks at the instance and follows a few lines of argument."""
+        self.evidence = (name, check)
 
     def existence(self, *, skip: str | None = None) -> str:
         """The query whose model is the witness; `skip` leaves out the rules of one label (vacuity checks)."""

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal
 
+from proceval.errors import Finding
 from proceval.protocols import Proof, Section
+from proceval.prover import propagation
 from proceval.schema import Opinion, Query, Status
 from proceval.seeding import text_digest
 from proceval.smt import Spec, Values
@@ -55,19 +57,40 @@ class Z3:
             reason = None if status == "unique" else status
         except Undecided as undecided:
             status, reason = "unknown", str(undecided)
+        answer = None if values is None else spec.decode(values)
         return Proof(
             status=status,
-            answer=None if values is None else spec.decode(values),
+            answer=answer,
             reason=reason,
             solver=self.solver,
             queries=tuple(session.queries),
             texts=session.texts,
-            opinions=self.opinions(spec, session, section) if status == "unique" else (),
+            opinions=() if values is None else self.opinions(session, values, answer),
         )
 
-    def opinions(self, spec: Spec, session: "Session", section: Section) -> tuple[Opinion, ...]:
-        """What others say of the same texts; nobody is asked here."""
-        return ()
+    def opinions(self, session: "Session", values: Values, answer: object) -> tuple[Opinion, ...]:
+        """What others say of a proved answer: here a propagator and a direct argument, neither of them a solver.
+
+        Raises errors.Finding when one contradicts the proof.
+        """
+        spec = session.spec
+        found = []
+        if spec.logic == "QF_UF" and len(spec.terms) == len(spec.declarations):
+            found.append(by_propagation(session.text("existence"), session.text("uniqueness"), values))
+        if spec.evidence is not None:
+            name, check = spec.evidence
+            if not check(answer):
+                raise Finding(f"the {name} certificate refutes the proved answer {answer!r}")
+            found.append(Opinion(by=f"direct: {name}", existence="checked", uniqueness="checked"))
+        return tuple(found)
+
+
+def by_propagation(existence: str, uniqueness: str, values: Values) -> Opinion:
+    """The witness put into the first text, and unit propagation on the second. Raises Finding for a false witness."""
+    if not propagation.holds(existence, values):
+        raise Finding("the solver's witness breaks a rule of its own specification")
+    refuted = propagation.refuted(uniqueness)
+    return Opinion(by="propagation", existence="checked", uniqueness="checked" if refuted else "unknown")
 
 
 def descend(session: "Session", rounds: int) -> tuple[Status, Values | None]:
@@ -133,6 +156,10 @@ class Session:
         if reason is not None:
             raise Undecided(reason)
         return self._values() if verdict == "sat" else None
+
+    def text(self, kind: Kind) -> str:
+        """The text of the last query of a kind: for a unique answer, the ones that prove it."""
+        return next(self.texts[query.smt_sha256] for query in reversed(self.queries) if query.kind == kind)
 
     def _load(self, text: str) -> None:
         """Brings the solver to exactly this text: on top of what it holds where that is a beginning, else anew."""

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from proceval.domain.arrays.level import Level, check_integers
-from proceval.domain.family import Base
+from proceval.domain.family import Base, is_integer
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
 from proceval.schema import Json
@@ -76,6 +76,7 @@ class EquilibriumIndex(Base[Level]):
         balanced = [f"(and (= {index} {j}) (= {before[j]} {after[j]}))" for j in range(len(array))]
         spec.rule("both sides of the index weigh the same", disj(balanced))
         spec.answer([index], lambda values: values[index])
+        spec.direct("balance", lambda answer: balances(array, answer))
 
     def oracle(self, instance: Instance) -> Truth:
         return self.verdict(instance, _by_slices)
@@ -125,3 +126,9 @@ def _by_slices(array: list[int]) -> Truth:
     if len(found) == 1:
         return Truth("unique", found[0])
     return Truth("ambiguous" if found else "infeasible")
+
+
+def balances(array: list[int], index: Any) -> bool:
+    """Numbers above zero make the left sum grow and the right sum shrink with the index: they can meet only once."""
+    positive = all(number > 0 for number in array)
+    return positive and is_integer(index, 0, len(array) - 1) and sum(array[:index]) == sum(array[index + 1 :])

@@ -70,6 +70,7 @@ class MonotonicSplit(Base[Level]):
             spec.rule("numbers before k miss the target", f"(=> (< {j} {k}) (< {integer(number)} {target}))")
             spec.rule("the number at k reaches the target", f"(=> (= {j} {k}) (>= {integer(number)} {target}))")
         spec.answer([k], lambda values: values[k])
+        spec.direct("neighbours", lambda answer: splits(array, instance["target"], answer))
 
     def oracle(self, instance: Instance) -> Truth:
         return self.verdict(instance, _scan)
@@ -121,3 +122,11 @@ def _scan(array: list[int], target: int) -> Truth:
         if number >= target:
             return Truth("unique", k)
     return Truth("infeasible")
+
+
+def splits(array: list[int], target: int, k: Any) -> bool:
+    """In a sorted array everything before k misses the target if its left neighbour does."""
+    if not is_integer(k, 0, len(array) - 1) or any(a > b for a, b in pairwise(array)):
+        return False
+    reached: bool = array[k] >= target and (k == 0 or array[k - 1] < target)
+    return reached

@@ -110,6 +110,7 @@ class DfaStringAcceptance(Base[automaton.Level]):
         accepting = total([layers[-1][state] for state in dfa["accept"]])
         spec.rule("accepted strings end in accepting states", f"(= {answer} {accepting})")
         spec.answer([answer], lambda values: values[answer])
+        spec.direct("table", lambda count: tabled(dfa, length, count))
 
     def oracle(self, instance: Instance) -> Truth:
         return self.verdict(instance, _count)
@@ -209,3 +210,11 @@ def matrix_count(dfa: automaton.Dfa, length: int) -> int:
         if length:
             power = [[sum(map(int.__mul__, line, column)) for column in columns] for line in power]
     return sum(row[state] for state in dfa["accept"])
+
+
+def tabled(dfa: automaton.Dfa, length: int, count: object) -> bool:
+    """Accepted continuations of every state, one more symbol at a time from the back: each entry is a sum of earlier ones."""
+    row = [int(state in dfa["accept"]) for state in range(dfa["states"])]
+    for _ in range(length):
+        row = [sum(row[target] for target in targets) for targets in dfa["delta"]]
+    return row[dfa["start"]] == count

@@ -117,6 +117,7 @@ class DagShortestPath(Base[dag.Level]):
             if v != target:
                 spec.rule("a chosen edge leaves each vertex of the path", f"(=> {on_path[v]} {disj(leaving[v])})")
         spec.answer([*on_path, *chosen], lambda values: _follow(edges, chosen, values, source))
+        spec.direct("potentials", lambda answer: tight(edges, source, target, answer))
 
     def oracle(self, instance: Instance) -> Truth:
         small = instance.get("n") in range(BRUTE_FORCE_VERTICES + 1)
@@ -225,8 +226,8 @@ def _all_paths(n: int, edges: list[list[int]], source: int, target: int) -> Trut
     return Truth("unique", {"weight": least, "path": best[0]}) if len(best) == 1 else Truth("ambiguous")
 
 
-def bellman_ford(n: int, edges: list[list[int]], source: int, target: int) -> Truth:
-    """Relaxes the bare edge list until nothing improves, then walks back along tight edges (Bellman, 1958)."""
+def distances(edges: Sequence[Sequence[int]], source: int) -> dict[int, int]:
+    """Relaxes the bare edge list until nothing improves (Bellman, 1958); unreached vertices are left out."""
     distance = {source: 0}
     improved = True
     while improved:
@@ -235,6 +236,12 @@ def bellman_ford(n: int, edges: list[list[int]], source: int, target: int) -> Tr
             if tail in distance and distance[tail] + weight < distance.get(head, distance[tail] + weight + 1):
                 distance[head] = distance[tail] + weight
                 improved = True
+    return distance
+
+
+def bellman_ford(n: int, edges: list[list[int]], source: int, target: int) -> Truth:
+    """Walks back from the target along edges that the distances make tight."""
+    distance = distances(edges, source)
     if target not in distance:
         return Truth("infeasible")
     path = [target]
@@ -244,3 +251,19 @@ def bellman_ford(n: int, edges: list[list[int]], source: int, target: int) -> Tr
             return Truth("ambiguous")
         path.append(tight[0])
     return Truth("unique", {"weight": distance[target], "path": path[::-1]})
+
+
+def tight(edges: Sequence[Sequence[int]], source: int, target: int, answer: Any) -> bool:
+    """Potentials that climb no edge by more than its weight bound every path from below; one that climbs all its edges
+    in full is lightest; and if just one such edge enters each of its vertices, walking back from the target finds no
+    other. The potentials may come from anywhere: they are checked here."""
+    path, weight = answer["path"], answer["weight"]
+    potential = distances(edges, source)
+    if any(potential[u] + w < potential.get(v, potential[u] + w + 1) for u, v, w in edges if u in potential):
+        return False
+    into: dict[int, list[int]] = {}
+    for u, v, w in edges:
+        if u in potential and potential[u] + w == potential[v]:
+            into.setdefault(v, []).append(u)
+    joined = all(into.get(v) == [u] for u, v in zip(path, path[1:], strict=False))
+    return bool(joined and path[0] == source and path[-1] == target and weight == potential[target] - potential[source])
