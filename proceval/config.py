@@ -26,7 +26,7 @@ TARGET = "_target_"
 ALLOWED_TARGETS = ("proceval.", "sandbox.")
 SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
 
-PRESENTATION = ("stage", "tracker", "workers", "outputs", "dry_run", "fresh", "rescore", "pass_k", "id")
+PRESENTATION = ("stage", "tracker", "workers", "outputs", "dry_run", "fresh", "rescore", "pass_k", "figures", "id")
 """Keys that change how a run is carried out or shown, and never what it computes: left out of its identity."""
 
 GENERATION = ("domain", "difficulty", "prover", "audit", "seed", "count")
@@ -71,6 +71,7 @@ class Settings(BaseModel):
     dry_run: StrictBool
     fresh: StrictBool
     rescore: StrictBool
+    figures: StrictBool
     id: StrictStr | None
     outputs: Annotated[StrictStr, Field(min_length=1)]
 

@@ -4,6 +4,7 @@ Exit statuses: 0 fine, 1 a finding, 2 bad input or usage, 3 something stayed uns
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -80,6 +81,7 @@ def run() -> int:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises to us instead of printing a traceback
     os.environ["PROCEVAL_SWEEP"] = config.sweep_folder(arguments)
     config.register()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill resumes like Ctrl-C
     entry = hydra.main(version_base="1.3", config_path=str(config_dir()), config_name="config")(job)
     try:
         entry()

@@ -20,7 +20,7 @@ DOORS = {
     "streamlit": ("proceval/console/",),
     "hydra": ("proceval/config.py", "proceval/main.py"),
     "subprocess": ("sandbox/",),
-    "signal": ("sandbox/",),
+    "signal": ("sandbox/", "proceval/main.py"),
 }
 HEAVY = {"z3", "cvc5", "litellm", "wandb", "seaborn", "matplotlib", "pandas", "pyarrow", "numpy", "streamlit"}
 

@@ -8,7 +8,7 @@ import pytest
 
 from proceval.conftree import config_dir, groups
 
-SMALL = ("difficulty=easy", "count=1", "samples=2", "tracker=off", "domain=arrays")
+SMALL = ("difficulty=easy", "count=1", "samples=2", "tracker=off", "figures=false", "domain=arrays")
 
 
 def _folder(tmp_path: Path) -> Path:
@@ -51,7 +51,7 @@ def test_stages_run_one_by_one_give_the_same_dataset_as_the_main_job(proceval, t
 
 
 def test_the_gold_model_passes_everything(proceval, tmp_path):
-    run = proceval("difficulty=medium", "count=1", "samples=1", "tracker=off", "model=gold")
+    run = proceval("difficulty=medium", "count=1", "samples=1", "tracker=off", "figures=false", "model=gold")
     assert run.returncode == 0, run.stderr
     verdicts = [json.loads(line) for line in (_folder(tmp_path) / "verdicts.jsonl").read_text().splitlines()]
     assert len(verdicts) == 7

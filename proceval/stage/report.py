@@ -19,8 +19,8 @@ class Report:
     writes = True
     in_place = True
 
-    def __init__(self, *, tracker: Any, pass_k: list[int]) -> None:
-        self.tracker, self.pass_k = tracker, pass_k
+    def __init__(self, *, tracker: Any, pass_k: list[int], figures: bool) -> None:
+        self.tracker, self.pass_k, self.figures = tracker, pass_k, figures
 
     def check(self, folder: RunFolder) -> None:
         if not is_sweep(folder.path):
@@ -45,7 +45,8 @@ class Report:
             ks=self.pass_k,
         )
         parquet.write(folder.path)
-        plots.draw(folder.path, found)
+        if self.figures:
+            plots.draw(folder.path, found)
         markdown.write(folder.path, found)
         _show(found)
         self.tracker.write(folder.path, found, config.redact(folder.settings))
