@@ -22,6 +22,7 @@ from proceval.folder import RunFolder, sweep_statuses, write_status
 from proceval.stage.report import sweep
 
 INTERRUPTED = 130
+config.register()  # on import, so that a launcher's worker processes have the resolvers too
 _last_status = 0
 
 
@@ -80,7 +81,6 @@ def run() -> int:
     sweeping = any(a in ("-m", "--multirun") for a in arguments)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises to us instead of printing a traceback
     os.environ["PROCEVAL_SWEEP"] = config.sweep_folder(arguments)
-    config.register()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill resumes like Ctrl-C
     entry = hydra.main(version_base="1.3", config_path=str(config_dir()), config_name="config")(job)
     try:

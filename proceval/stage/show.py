@@ -35,7 +35,7 @@ class Show:
             print(f"[{message.role}]\n{message.content}")
         self._head("tests", "hidden from the model; the first is the main instance")
         for number, test in enumerate(problem.tests):
-            print(f"{number:>3} {test.origin:<9}{json.dumps(test.arguments)} -> {json.dumps(test.expected)}")
+            print(f"{number:>3} {test.origin:<9}{_cut(json.dumps(test.arguments))} -> {_cut(json.dumps(test.expected))}")
         self._certificates(problem, source)
         self._audit(problem, source)
         self._verdicts(problem, folder)
@@ -90,3 +90,8 @@ class Show:
                 )
                 print(response.completion.text)
         self._head("replay", f"python -m proceval stage=evaluate rescore=true dataset={folder.source()}")
+
+
+def _cut(text: str, most: int = 200) -> str:
+    """A long instance shortened to its start; the whole of it stands in dataset.jsonl."""
+    return text if len(text) <= most else f"{text[:most]} ... ({len(text)} characters)"
