@@ -1,7 +1,6 @@
 """The host's half of a conversation: one request at a time, limits on each, and a name for every way it can end."""
 
 import os
-import secrets
 import signal
 import time
 from collections.abc import Callable
@@ -99,7 +98,7 @@ class _Session:
         return None
 
     def _ask(self, request: object) -> Steps[Result | _Ending]:
-        nonce = secrets.token_hex(8).encode()
+        nonce = os.urandom(8).hex().encode()
         if self.inbox:
             return _Ending("protocol", "wrote without being asked")
         body = wire.encode(request).encode()
@@ -109,32 +108,35 @@ class _Session:
 
     def _answer(self, nonce: bytes, cpu_limit_s: float, wall_limit_s: float) -> Steps[tuple[bytes, bytes] | _Ending]:
         start_s, before_s = time.monotonic(), self.guest.cpu_s() or 0.0
+        death = self.guest.death
         self.used_s = 0.0
+        self._write()
         while True:
-            dead = self.guest.dead()
-            ending = self._move()
+            left_s = start_s + wall_limit_s - time.monotonic()
+            patience_s = min(left_s, cpu_limit_s - self.used_s) if death is not None else min(left_s, 0.02)
+            watched = (*self.open, death) if death is not None else tuple(self.open)
+            ready = yield Wait(watched, (self.guest.requests,) if self.outbox else (), patience_s)
+            dead = death in ready or (death is None and self.guest.dead())
+            if self.outbox:
+                self._write()
+            if self.guest.replies in ready or dead:
+                self._read_replies(dead)
+            frame = self._frame(nonce)
+            # The guest flushes before it answers, so all that a call has printed is there once its answer is.
+            if (frame or dead or self.guest.output in ready) and not self._read_output():
+                return _Ending("output_limit", "stdout and stderr")
             self.used_s = max(self.used_s, (self.guest.cpu_s() or 0.0) - before_s)
-            if ending:
-                return ending
             # CPU first: a call that came back above its limit before we could kill it has still run out of time.
             if self.used_s > cpu_limit_s:
                 return _Ending("timeout", "CPU time")
-            frame = self._frame(nonce)
             if frame is not None:
                 return frame
-            left_s = start_s + wall_limit_s - time.monotonic()
-            if left_s <= 0:
+            if time.monotonic() - start_s > wall_limit_s:
                 return _Ending("timeout", "wall time")
             if dead:
                 return _Ending(None)
-            patience_s = min(left_s, cpu_limit_s - self.used_s)
-            watched = self.open if self.guest.death is None else self.open | {self.guest.death}
-            if self.guest.death is None:
-                patience_s = min(patience_s, 0.02)
-            yield Wait(tuple(watched), (self.guest.requests,) if self.outbox else (), patience_s)
 
-    def _move(self) -> _Ending | None:
-        """Move bytes on all three pipes without waiting."""
+    def _write(self) -> None:
         try:
             while self.outbox:
                 self.outbox = self.outbox[os.write(self.guest.requests, self.outbox[:_CHUNK_BYTES]) :]
@@ -142,18 +144,22 @@ class _Session:
             pass
         except OSError:
             self.outbox = memoryview(b"")
-        while self.guest.replies in self.open and len(self.inbox) <= self.largest_frame:
-            if not self._read(self.guest.replies, self.inbox):
-                break
-        while self.guest.output in self.open:
-            if not self._read(self.guest.output, self.output):
-                break
+
+    def _read_replies(self, to_the_end: bool) -> None:
+        while len(self.inbox) <= self.largest_frame and self._read(self.guest.replies, self.inbox) and to_the_end:
+            pass
+
+    def _read_output(self) -> bool:
+        """Take what has been printed; False when it is more than allowed."""
+        while self._read(self.guest.output, self.output):
             if len(self.output) > self.room:
                 del self.output[self.room :]
-                return _Ending("output_limit", "stdout and stderr")
-        return None
+                return False
+        return True
 
     def _read(self, number: int, into: bytearray) -> bool:
+        if number not in self.open:
+            return False
         try:
             received = os.read(number, _CHUNK_BYTES)
         except BlockingIOError:

@@ -33,6 +33,7 @@ MESSAGE_CHARACTERS = 500
 _read, _write, _leave, _process_time = os.read, os.write, os._exit, time.process_time
 _getrlimit, _setrlimit = resource.getrlimit, resource.setrlimit
 _RLIMIT_CPU, _INFINITY = resource.RLIMIT_CPU, resource.RLIM_INFINITY
+_soft_limit_s = 0
 _stdout, _enable_gc, _module = sys.stdout, gc.enable, types.ModuleType
 _encode, _parse, _unserialisable, _too_large = wire.encode, wire.parse, wire.Unserialisable, wire.TooLarge
 _traceback_of = BaseException.__dict__["__traceback__"].__get__
@@ -47,7 +48,6 @@ def serve(requests: int, replies: int) -> NoReturn:
         nonce, body = _receive(requests)
         code, entry_point, output_bytes, cpu_s = _parse(body.decode())
         _enable_gc()
-        random.seed(0)
         _limit_next_section(cpu_s)
         function, answer = _load(code, entry_point)
         _send(replies, nonce, answer)
@@ -119,26 +119,28 @@ def _flush() -> None:
 
 def _limit_next_section(cpu_s: float) -> None:
     # Backstop in whole seconds for a host that is late, or that cannot read our CPU clock (macOS).
-    soft, hard = _getrlimit(_RLIMIT_CPU)
+    global _soft_limit_s
     wanted = int(_process_time() + cpu_s) + 2
-    if soft != wanted and (hard == _INFINITY or wanted <= hard):
-        _setrlimit(_RLIMIT_CPU, (wanted, hard))
+    if wanted != _soft_limit_s:
+        _soft_limit_s = wanted
+        hard = _getrlimit(_RLIMIT_CPU)[1]
+        if hard == _INFINITY or wanted <= hard:
+            _setrlimit(_RLIMIT_CPU, (wanted, hard))
 
 
 def _receive(requests: int) -> tuple[bytes, bytes]:
-    head = _exactly(requests, 20)
-    return head[4:], _exactly(requests, int.from_bytes(head[:4], "big") - 16)
-
-
-def _exactly(requests: int, size: int) -> bytes:
-    parts = []
-    while size > 0:
-        part = _read(requests, min(size, 1 << 20))
+    # The host asks one thing at a time, so nothing follows a frame.
+    parts, received, size = [], 0, 20
+    while received < size:
+        part = _read(requests, 1 << 20)
         if not part:
             _leave(0)
         parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+        received += len(part)
+        if size == 20 and received >= 4:
+            size = 4 + int.from_bytes(b"".join(parts)[:4], "big")
+    frame = parts[0] if len(parts) == 1 else b"".join(parts)
+    return frame[4:20], frame[20:]
 
 
 def _send(replies: int, nonce: bytes, body: bytes) -> None:
@@ -169,8 +171,6 @@ def _main() -> NoReturn:
     except (OSError, ValueError) as error:
         refuse(replies, repr(error))
     forget()
-    sys.path.pop(0)
-    sys.argv[1:] = []
     serve(requests, replies)
 
 
@@ -193,7 +193,10 @@ def warm_up() -> None:
 
 
 def forget() -> None:
-    """Take our own modules out of the importable world, so that code sees a plain interpreter."""
+    """Leave a plain interpreter to the code: none of our modules, paths and arguments, and always the same chance."""
+    random.seed(0)
+    sys.path.pop(0)
+    sys.argv[1:] = []
     for name in [name for name in sys.modules if name == "sandbox" or name.startswith("sandbox.")]:
         del sys.modules[name]
 

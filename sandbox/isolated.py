@@ -130,12 +130,12 @@ class _Server:
 
     def ready(self) -> Steps[None]:
         """Wait until the server is set up; without namespaces try again with what is left."""
-        message, _ = yield from self._hear(1 << 16, START_S)
+        message, _ = yield from self.hear(1 << 16, START_S)
         if message[:1] == b"N" and self._refusal is None:
             self._refusal = message[1:].decode("utf-8", "replace")
             self.stop()
             self.spawn()
-            message, _ = yield from self._hear(1 << 16, START_S)
+            message, _ = yield from self.hear(1 << 16, START_S)
         if message[:1] != b"R":
             self.stop()
             raise SandboxFault(f"the fork-server did not start: {message[1:].decode('utf-8', 'replace')}")
@@ -162,7 +162,7 @@ class _Server:
             cpu_s = math.ceil(limits.cpu_s * (len(job.inputs) + 1)) + 5
             head = forkserver.JOB.pack(cpu_s, limits.memory_bytes, limits.file_bytes)
             socket.send_fds(control, [head], [pipes[0], pipes[3], pipes[5]])
-            message, descriptors = yield from self._hear(1, START_S, descriptors=1)
+            message, descriptors = yield from self.hear(1, START_S, descriptors=1)
             if message != b"P" or len(descriptors) != 1:
                 raise SandboxFault("the fork-server gave no guest")
         except BaseException as error:
@@ -176,15 +176,14 @@ class _Server:
             os.close(number)
         return _Guest(self, pipes[1], pipes[2], pipes[4], descriptors[0])
 
-    def _hear(self, size: int, patience_s: float, descriptors: int = 0) -> Steps[tuple[bytes, list[int]]]:
+    def hear(self, size: int, patience_s: float, descriptors: int = 0) -> Steps[tuple[bytes, list[int]]]:
+        """The next message and its descriptors; raises SandboxFault when none comes in time or the server is gone."""
         deadline = time.monotonic() + patience_s
-        while self.control is not None:
+        while self.control is not None and time.monotonic() < deadline:
+            yield Wait((self.control.fileno(),), (), deadline - time.monotonic())
             found = self.hear_now(size, descriptors)
             if found is not None:
                 return found
-            if time.monotonic() >= deadline:
-                break
-            yield Wait((self.control.fileno(),), (), deadline - time.monotonic())
         self.stop()
         raise SandboxFault("the fork-server is unresponsive")
 
@@ -249,17 +248,12 @@ class _Guest:
 
     def finish(self) -> Steps[Death]:
         self._kill()
-        deadline = time.monotonic() + _END_S
-        while (found := self.server.hear_now(forkserver.END.size)) is None:
-            if time.monotonic() >= deadline or self.server.control is None:
-                self.server.stop()
-                raise SandboxFault("the fork-server did not report the end of a guest")
-            yield Wait((self.server.control.fileno(),), (), deadline - time.monotonic())
+        message, _ = yield from self.server.hear(forkserver.END.size, _END_S)
         self._release()
-        if len(found[0]) != forkserver.END.size:
+        if len(message) != forkserver.END.size:
             self.server.stop()
             raise SandboxFault("the fork-server spoke out of turn")
-        return Death(*forkserver.END.unpack(found[0]))
+        return Death(*forkserver.END.unpack(message))
 
     def abandon(self) -> None:
         if self._released:
@@ -292,7 +286,11 @@ class _Guest:
 def _pid_of(handle: int) -> int:
     """The process number behind a pidfd, as this process sees it; 0 when it cannot be learnt or the process is gone."""
     try:
-        with open(f"/proc/self/fdinfo/{handle}") as lines:
-            return max(0, next((int(line.split()[1]) for line in lines if line.startswith("Pid:")), 0))
+        descriptor = os.open(f"/proc/self/fdinfo/{handle}", os.O_RDONLY)
     except OSError:
         return 0
+    try:
+        _, _, rest = os.read(descriptor, 4096).partition(b"\nPid:")
+    finally:
+        os.close(descriptor)
+    return max(0, int(rest.split(None, 1)[0])) if rest else 0

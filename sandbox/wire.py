@@ -100,11 +100,14 @@ def _encode(value: Any, depth: int, left: list[int]) -> str:
 
 
 def _sequence(items: Any, depth: int, left: list[int]) -> str:
-    # Long lists of small integers are common and worth a path without a call per item.
-    if len(items) > 8 and all([type(item) is int and -_SMALL < item < _SMALL for item in items]):
-        _spend(left, len(items))
-        return ",".join(map(repr, items))
-    return ",".join([_encode(item, depth, left) for item in items])
+    # Small integers are common and worth a path without a call per item.
+    _spend(left, len(items))
+    return ",".join(
+        [
+            repr(item) if type(item) is int and -_SMALL < item < _SMALL else _encode(item, depth, left)
+            for item in items
+        ]
+    )
 
 
 def _integer(value: int, left: list[int]) -> str:
