@@ -4,8 +4,10 @@ Exit statuses: 0 fine, 1 a finding, 2 bad input or usage, 3 something stayed uns
 """
 
 import os
+import shlex
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import hydra
@@ -19,6 +21,7 @@ from proceval import config
 from proceval.conftree import config_dir
 from proceval.errors import InputError, ProcevalError
 from proceval.folder import RunFolder, sweep_statuses, write_status
+from proceval.stage import progress
 from proceval.stage.report import sweep
 
 INTERRUPTED = 130
@@ -47,6 +50,8 @@ def execute(cfg: DictConfig) -> int:
                 config.redact(settings), versions=config.versions(), git_commit=config.git_commit(config_dir())
             )
         status: int = stage.run(folder)
+        if stage.writes:
+            progress.where(folder.path, _next(stage.then, sys.argv[1:]))
     return _ended(status)
 
 
@@ -101,9 +106,18 @@ def run() -> int:
     return max(sweep_statuses(folder), default=1)
 
 
-def _command(arguments: list[str]) -> str:
-    import shlex
+def _next(then: Sequence[str], arguments: Sequence[str]) -> str:
+    """The next command: the same words but for what `then` replaces; a sweep starts from the defaults."""
+    keys = {word.partition("=")[0] for word in then}
+    same = (
+        []
+        if "--multirun" in then
+        else [a for a in arguments if a.partition("=")[0] not in keys and not a.startswith("-")]
+    )
+    return _command([*same, *then])
 
+
+def _command(arguments: Sequence[str]) -> str:
     return shlex.join(["python", "-m", "proceval", *(a for a in arguments if a != "fresh=true")])
 
 

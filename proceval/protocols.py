@@ -223,6 +223,8 @@ class Stage(Protocol):
     writes: bool
     """False for stages that only read and print: they leave no run folder behind."""
 
+    then: Sequence[str]
+    """Words of the next sensible command, put behind this run's own; none for stages that only look."""
     in_place: bool
     """True for stages that work on the folder that dataset= names, instead of a folder of their own."""
 

@@ -16,6 +16,7 @@ class Audit:
     """Writes audit.jsonl beside the dataset; exit status 1 when a mutant survived or an audit broke."""
 
     writes = True
+    then = ["stage=evaluate"]
     in_place = False
 
     def __init__(self, *, audit: Any, workers: int | None, limits: Mapping[str, Any]) -> None:

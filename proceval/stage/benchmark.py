@@ -11,6 +11,7 @@ class Benchmark:
     """Runs its steps in order; a finding or an unscored sample does not keep the later steps from reporting it."""
 
     writes = True
+    then = ["--multirun", "model=mock,gold", "difficulty=easy,hard"]
     in_place = False
 
     def __init__(self, *, steps: Mapping[str, Any]) -> None:

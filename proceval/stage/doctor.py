@@ -1,6 +1,7 @@
 """stage=doctor: what this machine offers, before anything is proved or paid for."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from proceval import config
@@ -16,6 +17,7 @@ class Doctor:
     """Prints one line a check; exit status 1 when a check that the configuration needs fails."""
 
     writes = False
+    then: Sequence[str] = ()
     in_place = False
 
     def __init__(self, *, sandbox: Any, prover: Any, model: Any) -> None:

@@ -17,6 +17,7 @@ class Evaluate:
     """Appends records.jsonl (paid responses) and writes verdicts.jsonl; exit status 3 when something stayed unscored."""
 
     writes = True
+    then = ["stage=report"]
 
     def __init__(
         self,

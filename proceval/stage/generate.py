@@ -32,6 +32,7 @@ class Generate:
     """Makes the dataset of a configuration; a dataset with the same inputs that already exists is taken over instead."""
 
     writes = True
+    then = ["stage=audit"]
     in_place = False
 
     def __init__(

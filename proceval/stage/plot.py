@@ -8,6 +8,7 @@ class Plot:
     """Draws figures/ as PNG and SVG and says which figures have no data yet."""
 
     writes = True
+    then = ["stage=report"]
     in_place = True
 
     def __init__(self, *, pass_k: list[int]) -> None:
@@ -22,5 +23,4 @@ class Plot:
 
         for figure in plots.draw(folder.path, summary.summarise(Run(folder.path), self.pass_k)):
             progress.say(f"plot     {figure.name}: {', '.join(figure.files) if figure.files else figure.reason}")
-        progress.where(folder / "figures", f"python -m proceval stage=report dataset={folder.path}")
         return 0

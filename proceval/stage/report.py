@@ -17,6 +17,7 @@ class Report:
     """
 
     writes = True
+    then = ["--multirun", "model=mock,gold", "difficulty=easy,hard"]
     in_place = True
 
     def __init__(self, *, tracker: Any, pass_k: list[int], figures: bool) -> None:
@@ -51,13 +52,7 @@ class Report:
         _show(found)
         self.tracker.write(folder.path, found, config.redact(folder.settings))
         self.tracker.close(exit_status)
-        progress.where(folder.path, self._next(found))
         return 0
-
-    def _next(self, found: dict[str, Any]) -> str:
-        if not found.get("scores"):
-            return "python -m proceval with the same overrides and stage=evaluate"
-        return "python -m proceval --multirun model=mock,gold difficulty=easy,hard"
 
 
 def is_sweep(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """stage=show: one problem whole, in the terminal: the exact prompt, the tests, the certificate, a failure and its replay."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from proceval import folder as files
@@ -13,6 +14,7 @@ class Show:
     """Prints the problem whose id starts with `id`, with whatever evidence and verdicts its folder holds."""
 
     writes = False
+    then: Sequence[str] = ()
     in_place = False
 
     def __init__(self, *, id: str | None, track: Any) -> None:
@@ -35,7 +37,9 @@ class Show:
             print(f"[{message.role}]\n{message.content}")
         self._head("tests", "hidden from the model; the first is the main instance")
         for number, test in enumerate(problem.tests):
-            print(f"{number:>3} {test.origin:<9}{_cut(json.dumps(test.arguments))} -> {_cut(json.dumps(test.expected))}")
+            print(
+                f"{number:>3} {test.origin:<9}{_cut(json.dumps(test.arguments))} -> {_cut(json.dumps(test.expected))}"
+            )
         self._certificates(problem, source)
         self._audit(problem, source)
         self._verdicts(problem, folder)

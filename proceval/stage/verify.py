@@ -8,7 +8,7 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ class Verify:
     """Prints every difference as `row N, field: sentence`; exit status 1 when there is one."""
 
     writes = False
+    then: Sequence[str] = ()
     in_place = False
 
     def __init__(self, *, families: Mapping[str, Mapping[str, Family]], prover: Prover, workers: int | None) -> None:
