@@ -9,7 +9,7 @@ from random import Random
 
 from proceval.engine.limiter import Budget, Exhausted, Gate, Window
 from proceval.engine.responses import tokens_of
-from proceval.errors import ProviderError
+from proceval.errors import ProcevalError, ProviderError
 from proceval.protocols import Model, Request
 from proceval.schema import Completion, Message
 
@@ -128,6 +128,11 @@ class Requests:
                     if error.retry_after_s is not None:
                         self.window.pause(min(self._retry_cap_s, max(0.0, error.retry_after_s)))
                 raise _Failed(error, started) from None
+            except ProcevalError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a client that breaks has no answer, right or wrong
+                broken = ProviderError("client", f"{type(error).__name__}: {error}"[:500])
+                raise _Failed(broken, started) from error
             self.paid += 1
             paid(completion, failures + 1)
             self.gate.succeeded()

@@ -21,8 +21,8 @@ from proceval.seeding import rng
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
-FAILURES = ("mutant", "mutant", "mutant", "crash", "syntax", "loop", "hoard", "empty", "prose", "refusal", "truncation")
-"""Ways to fail, drawn with equal chances."""
+FAILURES = (*["mutant"] * 4, "crash", "syntax", "loop", "hoard", "empty", "prose", "refusal", "truncation")
+"""Ways to fail, with equal chances."""
 
 
 class Mock:
@@ -55,7 +55,7 @@ class Mock:
         random = rng("mock", request.case.id, request.sample, request.turn)
         if random.random() < self._skill[tier]:
             return offline(right(request), request)
-        failure = random.choice(FAILURES)
+        failure = _order(request.case.id)[(request.sample + request.turn) % len(FAILURES)]
         if failure == "refusal":
             return offline("I'm sorry, but I can't help with that.", request, "refusal")
         if failure == "empty":
@@ -70,6 +70,11 @@ class Mock:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+
+def _order(problem_id: str) -> list[str]:
+    """The ways to fail in an order of the problem's own, so that a few samples already show many of them."""
+    return rng("mock", problem_id).sample(FAILURES, len(FAILURES))
 
 
 def _wrong_program(problem: Problem, failure: str, random: Random) -> str:

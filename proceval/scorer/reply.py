@@ -24,6 +24,7 @@ from proceval.scorer.extract import without_reasoning
 MOST_CHARACTERS = 200_000
 """Replies beyond this are not read."""
 _MOST_VALUE = 10_000
+_MOST_MARKERS = 50
 _MARKER = re.compile(r"(?:ANSWER|^[\W\d_]*(?i:final[ ]answer|answer))[\W_]*?[:=](?P<said>.*)$")
 _AROUND = re.compile(r"\A[\s*_`$]+|[\s*_`$.!;]+\Z")
 _INTEGER = r"-?(?:0|[1-9]\d*)"
@@ -52,7 +53,7 @@ def read(reply: str, like: Json) -> Said:
     lines = visible.split("\n")
     marked = [(number, match) for number, line in enumerate(lines) if (match := _marker(line))]
     if marked:
-        return _marked(lines, marked, like)
+        return _marked(lines, marked[-_MOST_MARKERS:], like)
     boxed = _BOXED.findall(visible)
     if boxed:
         return _said(boxed[-1], like, "boxed")

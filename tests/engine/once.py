@@ -4,11 +4,10 @@ import resource
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from arena import evaluate, http_model, problem, quick  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from proceval.errors import ProcevalError  # noqa: E402
+from tests.arena import evaluate, http_model, problem, quick  # noqa: E402
 
 if __name__ == "__main__":
     base_url, folder, samples, *limit = sys.argv[1:]

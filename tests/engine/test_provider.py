@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from arena import Endpoint, evaluate, http_model, problem, quick
 
 from proceval.engine import loop
 from proceval.engine.responses import Responses
 from proceval.errors import InputError
 from proceval.schema import Problem
+from tests.arena import Endpoint, evaluate, http_model, problem, quick
 
 
 def many(count: int) -> list[Problem]:

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-from arena import Blind, Endpoint, evaluate, http_model, problem, quick
 
 from proceval.errors import InputError
 from proceval.protocols import Judgement
@@ -19,6 +18,7 @@ from proceval.schema import Completion, Problem, Response, Verdict
 from proceval.store import lock
 from proceval.strategy.flat import Flat
 from proceval.track.solve import Solve
+from tests.arena import Blind, Endpoint, evaluate, http_model, problem, quick
 
 ONCE = Path(__file__).parent / "once.py"
 ROOT = Path(__file__).resolve().parents[2]

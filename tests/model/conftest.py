@@ -1,1 +1,1 @@
-from arena import box, endpoint  # noqa: F401 - fixtures
+from tests.arena import box, endpoint  # noqa: F401 - fixtures

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena import SAMPLING, Endpoint, evaluate, http_model, problem
 
 from proceval.errors import InputError, ProviderError
 from proceval.model.faults import duration_s, kind_of, redact, retry_after_s
 from proceval.model.litellm import LiteLLM
 from proceval.protocols import Request
 from proceval.schema import Completion, Message
+from tests.arena import SAMPLING, Endpoint, evaluate, http_model, problem
 
 NOW = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
 ASK = Request(messages=(Message(role="user", content="hi"),), problem_id="p", sample=0, turn=0)

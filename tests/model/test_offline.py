@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena import evaluate, problem
 
 from proceval.errors import InputError
 from proceval.model.gold import Gold
@@ -17,6 +16,7 @@ from proceval.protocols import Request
 from proceval.schema import Message
 from proceval.track.solve import Solve
 from sandbox.process import Process
+from tests.arena import evaluate, problem
 
 REFERENCE = problem(0).reference
 
@@ -59,8 +59,8 @@ def test_the_mocks_skill_is_what_its_configuration_says() -> None:
 def test_every_class_of_failure_appears_in_a_run(box: Process, tmp_path: Path, mode: Any, classes: set[str]) -> None:
     mock = Mock(id="mock", skill={"easy": 0.3}, latency_s=0.0)
     track = Solve(mode=mode, system_prompt=None)
-    problems = [problem(n) for n in range(16)]
-    report = evaluate(problems, tmp_path, model=mock, track=track, scorer=track.scorer(box), samples=2)
+    problems = [problem(n) for n in range(9)]
+    report = evaluate(problems, tmp_path, model=mock, track=track, scorer=track.scorer(box), samples=4)
     assert set(report.outcomes) == classes
     assert report.exit_status == 0
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from arena import problem
 
 from proceval.errors import Unscored
 from proceval.protocols import Judgement
@@ -13,6 +12,7 @@ from proceval.schema import Completion, Problem, Test
 from proceval.scorer.code import Code
 from sandbox.contract import Execution, Job
 from sandbox.process import Process
+from tests.arena import problem
 
 HIDDEN = problem(0)
 HEAD = "def scaled_sum(values, factor):\n"

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena import Endpoint, evaluate, http_model, problem
 
 from proceval.errors import ProviderError
 from proceval.model.mock import Mock
@@ -17,6 +16,7 @@ from proceval.strategy.flat import Flat
 from proceval.strategy.sequential_repair import SequentialRepair
 from proceval.track.solve import Solve
 from sandbox.process import Process
+from tests.arena import Endpoint, evaluate, http_model, problem
 
 ALL = {"flat": Flat(), "best_of_n": BestOfN(candidates=3), "sequential_repair": SequentialRepair(max_turns=3)}
 PROBLEMS = [problem(n) for n in range(4)]

@@ -1,0 +1,152 @@
+"""The bounds by themselves: order, cancellation, and what is waited for."""
+
+import asyncio
+from random import Random
+from typing import Any
+
+import pytest
+
+from proceval.engine.limiter import Budget, Exhausted, Gate, Window
+from proceval.engine.requests import backoff_s
+from proceval.model.gold import Gold
+from tests.arena import evaluate, problem, quick
+
+
+def test_waiting_is_first_come_first_served_and_retries_go_first() -> None:
+    async def main() -> list[str]:
+        gate, order = Gate(1), []
+
+        async def pass_through(name: str, retry: bool) -> None:
+            await gate.enter(retry=retry)
+            order.append(name)
+            await asyncio.sleep(0)
+            gate.leave()
+
+        await gate.enter(retry=False)
+        waiting = [asyncio.ensure_future(pass_through(n, r)) for n, r in [("a", False), ("b", False), ("again", True)]]
+        await asyncio.sleep(0)
+        gate.leave()
+        await asyncio.gather(*waiting)
+        assert gate.active == 0
+        return order
+
+    assert asyncio.run(main()) == ["again", "a", "b"]
+
+
+def test_a_cancelled_waiter_loses_no_place() -> None:
+    async def main() -> None:
+        gate = Gate(1)
+        await gate.enter(retry=False)
+        waiting = [asyncio.ensure_future(gate.enter(retry=False)) for _ in range(3)]
+        await asyncio.sleep(0)
+        gate.leave()  # the first waiter has its place, and is cancelled before it runs
+        waiting[0].cancel()
+        waiting[1].cancel()
+        await asyncio.wait_for(waiting[2], 1)
+        assert gate.active == 1
+
+    asyncio.run(main())
+
+
+def test_one_burst_of_429_cuts_once_and_success_grows_back() -> None:
+    gate = Gate(16)
+    sent = gate._cut + 1e-9  # all sent before the first refusal came back
+    for _ in range(5):
+        gate.throttled(sent)
+    assert gate.limit == 8
+    assert [limit for _, limit in gate.history] == [8]
+    for _ in range(1000):
+        gate.succeeded()
+    assert gate.limit == 16
+    for _ in range(20):
+        gate.throttled(float("inf"))
+    assert gate.limit == 1, "never cut to nothing"
+
+
+def test_a_request_larger_than_the_whole_token_limit_still_goes_alone() -> None:
+    async def main() -> None:
+        window = Window(requests=None, tokens=10, window_s=60.0)
+        entry = await asyncio.wait_for(window.admit(500), 1)
+        window.settle(entry, 3)
+        await asyncio.wait_for(window.admit(7), 1)
+        blocked = asyncio.ensure_future(window.admit(1))
+        await asyncio.sleep(0.05)
+        assert not blocked.done()
+        window.close()
+        await asyncio.wait_for(blocked, 1)
+
+    asyncio.run(main())
+
+
+def test_backoff_grows_with_jitter_follows_advice_and_never_beyond_the_cap() -> None:
+    random = Random(1)
+
+    def waits(failures: int, advice: float | None) -> list[float]:
+        return [backoff_s(failures, advice, cap_s=60.0, random=random) for _ in range(200)]
+
+    for failures, most in [(1, 1), (2, 2), (3, 4), (7, 60), (5000, 60)]:
+        found = waits(failures, None)
+        assert most / 2 <= min(found) < max(found) <= most
+    assert all(7 < wait < 7.5 for wait in waits(1, 7.0)), "advice is not undercut, and not everybody comes back at once"
+    for absurd in (251606347199.0, 3600.0, float("inf")):
+        assert all(60 < wait < 61 for wait in waits(1, absurd))
+    assert all(0 < wait < 1 for wait in waits(9, -3.0))
+
+
+def test_a_budget_admits_one_until_it_knows_what_one_costs() -> None:
+    async def main() -> None:
+        budget = Budget(usd=None, tokens=100)
+        first = await budget.reserve(10)
+        second = asyncio.ensure_future(budget.reserve(10))
+        await asyncio.sleep(0.01)
+        assert not second.done()
+        budget.spend(40, None)
+        budget.release(first)
+        assert await second == 40, "the longest answer so far is held, not the estimate"
+        budget.spend(40, None)
+        budget.release(40)
+        with pytest.raises(Exhausted, match="80 spent"):
+            await budget.reserve(10)
+
+    asyncio.run(main())
+
+
+class Breaks(Gold):
+    async def complete(self, request: Any) -> Any:
+        raise KeyError("a bug of the client")
+
+
+def test_a_client_that_breaks_is_a_fault_and_not_a_wrong_answer(tmp_path: Any) -> None:
+    report = evaluate([problem(0)], tmp_path, model=Breaks(id="x"))
+    assert (report.outcomes, report.faults) == ({"provider_fault": 1}, {"client": 1})
+
+
+def test_it_runs_where_a_loop_runs_already(tmp_path: Any) -> None:
+    async def cell() -> Any:
+        return evaluate([problem(0)], tmp_path, model=Gold(id="gold"), engine=quick())
+
+    assert asyncio.run(cell()).requests == 1
+
+
+def test_progress_counts_to_the_plan(tmp_path: Any) -> None:
+    seen: list[tuple[int, int]] = []
+    evaluate(
+        [problem(n) for n in range(5)], tmp_path, model=Gold(id="g"), samples=2, progress=lambda *p: seen.append(p)
+    )
+    assert seen == [(n, 10) for n in range(1, 11)]
+
+
+def test_a_forecast_pays_nothing_and_says_what_it_does_not_know() -> None:
+    from proceval.strategy.sequential_repair import SequentialRepair
+    from proceval.track.solve import Solve
+    from tests.arena import http_model
+
+    prices = {"usd_per_million_prompt_tokens": 1.0, "usd_per_million_completion_tokens": 2.0}
+    track, problems = Solve(mode="code", system_prompt=None), [problem(n) for n in range(3)]
+    parts: dict[str, Any] = {"strategy": SequentialRepair(max_turns=4), "track": track, "samples": 5}
+    known = quick().forecast(problems, model=http_model("http://127.0.0.1:9/v1", **prices), **parts)
+    assert (known["samples"], known["requests_fewest"], known["requests_most"]) == (15, 15, 60)
+    prompt = known["prompt_tokens_estimate"] / 15
+    assert known["cost_usd_at_most"] == pytest.approx(60 * (prompt * 1 + 256 * 2) / 1e6)
+    unknown = quick().forecast(problems, model=http_model("http://127.0.0.1:9/v1"), **parts)
+    assert unknown["cost_usd_at_most"] is None
