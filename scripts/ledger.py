@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from proceval import config
 from proceval.audit.gate import Gate
 from proceval.audit.ledger import FOLDER, MACHINE, Book, books
-from proceval.audit.ledger.prove import check, hunted
+from proceval.audit.ledger.prove import check, unkilled
 from proceval.audit.mutate import difference
 from proceval.audit.template import template
 from proceval.protocols import Family, Instance
@@ -63,7 +63,10 @@ def findings(families: dict[str, Family], gate: Gate, solvers: list[str], sample
             continue
         for solver in solvers:
             family = families[book.family]
-            yield from check(book, family, gate, tried(family, samples) if solver == "z3" else (), solver)
+            if solver == "z3":
+                yield from check(book, family, gate, tried(family, samples), seeds=60)
+            else:
+                yield from check(book, family, gate, (), solver=solver)
 
 
 def carry(families: dict[str, Family], gate: Gate, samples: int) -> Iterator[str]:
@@ -76,7 +79,7 @@ def carry(families: dict[str, Family], gate: Gate, samples: int) -> Iterator[str
         kept = [entry.model_copy(update={"line": found[entry.mutant].line}) for entry in known]
         update = {"template_sha256": made.sha256, "mutants": len(made.runnable), "entries": tuple(kept)}
         moved = Book.model_validate(book.model_copy(update=update).model_dump())
-        wrong = list(check(moved, family, gate, tried(family, samples)))
+        wrong = list(check(moved, family, gate, tried(family, samples), seeds=60))
         yield from wrong
         if not wrong:
             (FOLDER / f"{book.family}.json").write_text(moved.model_dump_json(indent=2) + "\n", encoding="utf-8")
@@ -87,7 +90,7 @@ def survivors(families: dict[str, Family], gate: Gate, samples: int) -> Iterator
     for family in families.values():
         made = template(family.reference, ("gate",))
         covered = {i for book in books() if book.template_sha256 == made.sha256 for i in book.by_id()}
-        for mutant in hunted(family, gate, [m for m in made.runnable if m.id not in covered], tried(family, samples)):
+        for mutant in unkilled(family, gate, [m for m in made.runnable if m.id not in covered], tried(family, samples)):
             yield "\n".join([f"{family.name}: {mutant.id}", *difference(family.reference, mutant.text)])
 
 

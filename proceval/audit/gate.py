@@ -1,6 +1,6 @@
 """The gate that every problem passes: its tests must kill each mutant that the ledger does not prove harmless."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
@@ -12,6 +12,7 @@ from proceval.audit.guard import Guard, Limits, Row
 from proceval.audit.ledger import Entry, entries_for
 from proceval.audit.mutate import Candidate
 from proceval.audit.runner import Kill
+from proceval.audit.search import hunt
 from proceval.audit.template import TIERS, Template, entry_point_of, template
 from proceval.errors import Finding, InputError
 from proceval.protocols import Family, Instance
@@ -47,6 +48,7 @@ class Gate:
         step_budget_factor: int,
         step_budget_base: int,
         pool_size: int,
+        search_seeds: int,
         suite_limit: int,
         limits: Mapping[str, float],
     ):
@@ -56,10 +58,10 @@ class Gate:
             raise InputError(f"audit.tiers is {list(tiers)}; {needed} is needed, allowed are {', '.join(TIERS)}")
         if step_budget_factor < 2 or step_budget_base < 1:
             raise InputError("audit.step_budget_factor must be at least 2 and audit.step_budget_base at least 1")
-        if pool_size < 0 or suite_limit < 0:
-            raise InputError("audit.pool_size and audit.suite_limit must not be negative")
+        if min(pool_size, search_seeds, suite_limit) < 0:
+            raise InputError("audit.pool_size, audit.search_seeds and audit.suite_limit must not be negative")
         self.tiers = tuple(tiers)
-        self.pool_size, self.suite_limit = pool_size, suite_limit
+        self.pool_size, self.search_seeds, self.suite_limit = pool_size, search_seeds, suite_limit
         try:
             bounds = Limits(float(limits["cpu_s"]), float(limits["wall_s"]), int(limits["memory_bytes"]))
         except (KeyError, TypeError, ValueError) as error:
@@ -95,7 +97,10 @@ class Gate:
         return [dict(pool.tests[i][0]) for i in suite.cover(candidates, costs, alive, self.suite_limit)]
 
     def _pool(self, family: Family, wanted: Sequence[Candidate]) -> "Pool":
-        """The family's targeted instances and what each kills, measured once a process."""
+        """The family's targeted instances and what each kills, measured once a process.
+
+        A mutant that none of them kills gets a symbolic search on the family's small instances.
+        """
         key = (family.name, family.version, text_digest(family.reference))
         if key not in self._pools:
             tests: list[tuple[Instance, Json]] = []
@@ -104,10 +109,20 @@ class Gate:
                 truth = family.oracle(instance)
                 if truth.status == "unique" and all(instance != other for other, _ in tests):
                     tests.append((instance, truth.answer))
-            rows = self._run(family, tests, wanted)
-            kills = [{m.id for m, row in zip(wanted, rows, strict=True) if row.kills[i]} for i in range(len(tests))]
+            kills = self._kills(family, tests, wanted)
+            missed = {m.id: m.text for m in wanted if m.id not in set().union(*kills)}
+            seeds = list(islice(_shapes(family), self.search_seeds)) if missed else []
+            for hunted in hunt(family, missed, seeds, self.guard).values():
+                if hunted.witness is not None:
+                    tests.append((hunted.witness, family.oracle(hunted.witness).answer))
+            if len(tests) > len(kills):
+                kills = self._kills(family, tests, wanted)
             self._pools[key] = Pool(tests, kills)
         return self._pools[key]
+
+    def _kills(self, family: Family, tests: Tests, mutants: Sequence[Candidate]) -> list[set[str]]:
+        rows = self._run(family, tests, mutants)
+        return [{m.id for m, row in zip(mutants, rows, strict=True) if row.kills[i]} for i in range(len(tests))]
 
     def _run(self, family: Family, tests: Tests, mutants: Sequence[Candidate]) -> list[Row]:
         misses, rows = self.guard.run(family.reference, family.entry_point, tests, [m.text for m in mutants])
@@ -172,6 +187,11 @@ class Gate:
             kills=kills,
             reason=reason,
         )
+
+
+def _shapes(family: Family) -> Iterator[Instance]:
+    """Small instances with exactly one answer: seeds of the symbolic search."""
+    return (instance for instance in family.small() if family.oracle(instance).status == "unique")
 
 
 def _excused(made: Template) -> dict[str, Entry]:

@@ -8,7 +8,7 @@ operation inside C, is the guard's business.
 import ast
 import marshal
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
@@ -83,22 +83,32 @@ class Function:
             self.defect = type(error).__name__
 
     def call(self, case: Case) -> Outcome:
-        """One call. MemoryError passes through: it is the guard's."""
+        """One call, judged. MemoryError passes through: it is the guard's."""
+        kill, value, steps = self.attempt(lambda: marshal.loads(case.arguments), case.budget)
+        if kill is None:
+            try:
+                kill = differs(value, case.expected)
+            except RecursionError:  # a value that holds itself
+                kill = "value"
+        return Outcome(kill, value, steps)
+
+    def attempt(self, arguments: Callable[[], dict[str, Any]], budget: int) -> tuple[Kill | None, Any, int]:
+        """(None, value, steps), or how the call failed with the exception's class name."""
         if self.defect is not None:
-            return Outcome("exception", self.defect, 0)
-        countdown = repeat(None, case.budget)
+            return "exception", self.defect, 0
+        countdown = repeat(None, budget)
         self._names[TICK] = countdown.__next__
+        kill: Kill | None = None
         try:
-            value = self._entry(**marshal.loads(case.arguments))
-            kill = differs(value, case.expected)
+            value = self._entry(**arguments())
         except MemoryError:
             raise
         except BaseException as error:  # noqa: BLE001 - the border: whatever a mutant raises is its outcome
             value, kill = type(error).__name__, "exception"
         left = countdown.__length_hint__()
         if not left:  # also when the mutant swallowed the countdown's StopIteration
-            return Outcome("step_budget", None, case.budget)
-        return Outcome(kill, value, case.budget - left)
+            return "step_budget", None, budget
+        return kill, value, budget - left
 
 
 def differs(value: Any, expected: Json) -> Kill | None:

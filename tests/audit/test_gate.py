@@ -157,7 +157,14 @@ def test_a_bad_reference_is_the_users_error(standard: Standard, text: str, sente
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("tiers", ["reported"]), ("tiers", ["gate", "all"]), ("step_budget_factor", 1), ("pool_size", -1), ("limits", {})],
+    [
+        ("tiers", ["reported"]),
+        ("tiers", ["gate", "all"]),
+        ("step_budget_factor", 1),
+        ("pool_size", -1),
+        ("search_seeds", -1),
+        ("limits", {}),
+    ],
 )
 def test_bad_settings_are_one_clear_sentence(key: str, value: object) -> None:
     with pytest.raises(InputError, match=f"audit.{key}"):

@@ -7,6 +7,7 @@ from itertools import islice
 from proceval.audit.gate import Gate
 from proceval.audit.ledger import FOLDER, LIMIT, Book, Entry, local
 from proceval.audit.mutate import Candidate
+from proceval.audit.search import hunt
 from proceval.audit.template import Template, template
 from proceval.protocols import Family, Instance
 from proceval.prover.script import SOLVERS
@@ -16,10 +17,13 @@ _EXPECTED = re.compile(r"^; expect (sat|unsat): (.+)$", re.MULTILINE)
 _BATCH = 500
 
 
-def check(book: Book, family: Family, gate: Gate, extra: Iterable[Instance], solver: str = "z3") -> Iterator[str]:
+def check(
+    book: Book, family: Family, gate: Gate, extra: Iterable[Instance], *, seeds: int = 0, solver: str = "z3"
+) -> Iterator[str]:
     """Everything that is wrong with a book: its template, its size, its proofs, or an instance that kills an entry.
 
-    `extra` are instances to try besides the family's small scope.
+    `extra` are instances to try besides the family's small scope; on `seeds` small ones the search for a killing instance
+    leaves the integers open.
     """
     made = template(family.reference, ("gate",))
     if book.template_sha256 != made.sha256:
@@ -35,6 +39,10 @@ def check(book: Book, family: Family, gate: Gate, extra: Iterable[Instance], sol
             yield from script(f"{book.family}: {entry.mutant}", text, solver)
     claims = [(found[i], entry) for i, entry in book.by_id().items() if i in found]
     yield from _hunt(family, gate, claims, extra)
+    shapes = list(islice((instance for instance, _ in answered(family, ())), seeds))
+    for name, hunted in hunt(family, {mutant.id: mutant.text for mutant, _ in claims}, shapes, gate.guard).items():
+        if hunted.witness is not None:
+            yield f"{family.name}: {name} is false: killed by {hunted.witness}"
 
 
 def _about(book: Book, made: Template, found: dict[str, Candidate]) -> Iterator[str]:
@@ -76,7 +84,7 @@ def _hunt(
         yield f"{family.name}: {name} is false: {what}"
 
 
-def hunted(family: Family, gate: Gate, mutants: Sequence[Candidate], extra: Iterable[Instance]) -> list[Candidate]:
+def unkilled(family: Family, gate: Gate, mutants: Sequence[Candidate], extra: Iterable[Instance]) -> list[Candidate]:
     """The mutants that no small instance and no extra one kills."""
     dead = {name for name, _ in _killed(family, gate, {mutant.id: mutant.text for mutant in mutants}, extra)}
     return [mutant for mutant in mutants if mutant.id not in dead]
@@ -85,7 +93,7 @@ def hunted(family: Family, gate: Gate, mutants: Sequence[Candidate], extra: Iter
 def _killed(family: Family, gate: Gate, texts: dict[str, str], extra: Iterable[Instance]) -> Iterator[tuple[str, str]]:
     """(name, how) for each text that some instance tells from the reference, or that could not be run."""
     alive = dict(texts)
-    for tests in _batches(_answered(family, extra)):
+    for tests in batches(answered(family, extra)):
         misses, rows = gate.guard.run(family.reference, family.entry_point, tests, list(alive.values()))
         for number in misses:
             yield "the reference", f"wrong on {tests[number][0]}"
@@ -96,7 +104,7 @@ def _killed(family: Family, gate: Gate, texts: dict[str, str], extra: Iterable[I
                 del alive[name]
 
 
-def _answered(family: Family, extra: Iterable[Instance]) -> Iterator[tuple[Instance, Json]]:
+def answered(family: Family, extra: Iterable[Instance]) -> Iterator[tuple[Instance, Json]]:
     for source in (family.small(), extra):
         for instance in source:
             truth = family.oracle(instance)
@@ -104,6 +112,6 @@ def _answered(family: Family, extra: Iterable[Instance]) -> Iterator[tuple[Insta
                 yield instance, truth.answer
 
 
-def _batches(tests: Iterator[tuple[Instance, Json]]) -> Iterator[list[tuple[Instance, Json]]]:
+def batches(tests: Iterator[tuple[Instance, Json]]) -> Iterator[list[tuple[Instance, Json]]]:
     while batch := list(islice(tests, _BATCH)):
         yield batch
