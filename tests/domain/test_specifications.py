@@ -24,7 +24,7 @@ def test_dropping_or_negating_any_rule_is_noticed(family: Any, prover: Any) -> N
 def test_the_whole_scope_holds(family: Any, prover: Any) -> None:
     seen, wrong = scope.disagreements(family, prover, list(family.small()))
     assert wrong == []
-    assert seen["unique"] > 50
+    assert seen["unique"] >= 50
 
 
 def test_no_answer_is_slipped_in(family: Any) -> None:

@@ -130,6 +130,11 @@ class DagShortestPath(Base[dag.Level]):
                     weighted = [[*edge, weight] for edge, weight in zip(edges, weights, strict=True)]
                     for source, target in product(range(n), repeat=2):
                         yield {"n": n, "edges": weighted, "source": source, "target": target}
+        rng = Random(7)  # four vertices and weights of 1 and 2: many ties
+        for _ in range(200):
+            order = dag.shuffled(rng, 4)
+            edges = [[*edge, rng.randint(1, 2)] for edge in dag.random_edges(rng, order, 0.8)]
+            yield {"n": 4, "edges": edges, "source": order[0], "target": order[-1]}
         for edges in ([[0, 1, 0]], [[0, 1, -1]], [[0, 1]], [[0, 0, 1]], [[0, 1, 1], [1, 0, 1]], [[0, 1, 1], [0, 1, 2]]):
             yield {"n": 2, "edges": edges, "source": 0, "target": 1}
         yield {"n": 2, "edges": [[0, 1, 1]], "source": 0, "target": 2}
