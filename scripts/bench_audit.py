@@ -22,6 +22,7 @@ import rivals
 from ledger import parts
 
 from proceval.audit.gate import Gate
+from proceval.audit.runner import Case, Function, measure
 from proceval.audit.template import template
 from proceval.protocols import Family
 from proceval.schema import Test
@@ -76,22 +77,41 @@ def program(text: str, one: Subject) -> str:
     )
 
 
+def forked(run: Callable[[], bool]) -> int:
+    """Wait status of a forked child: 0 when the run says that nothing was killed."""
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        status = 1
+        try:
+            status = int(run())
+        finally:
+            os._exit(status)
+    return os.waitpid(pid, 0)[1]
+
+
 def fork_each(one: Subject, gate: Gate) -> Counts:
-    killed = stopped = 0
-    for text in one.mutants:
-        pid = os.fork()
-        if pid == 0:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            status = 1
-            try:
-                exec(compile(program(text, one), "<mutant>", "exec"), {"__name__": "mutant"})
-                status = 0
-            finally:
-                os._exit(status)
-        status = os.waitpid(pid, 0)[1]
-        killed += status != 0
-        stopped += os.WIFSIGNALED(status)
-    return Counts(len(one.mutants), killed, stopped)
+    """A child for each mutant, which runs it under our step budget."""
+    reference = Function(one.family.reference, one.family.entry_point)
+    cases = measure(reference, [(t.arguments, t.expected) for t in one.tests], gate.guard.factor, gate.guard.base)
+
+    def killed(text: str) -> bool:
+        mutant = Function(text, one.family.entry_point)
+        return any(isinstance(case, Case) and mutant.call(case).kill for case in cases)
+
+    statuses = [forked(lambda text=text: killed(text)) for text in one.mutants]  # type: ignore[misc]
+    return Counts(len(statuses), sum(map(bool, statuses)), 0)
+
+
+def fork_each_by_clock(one: Subject, gate: Gate) -> Counts:
+    """A child for each mutant, with a CPU limit and no step budget."""
+
+    def killed(text: str) -> bool:
+        exec(compile(program(text, one), "<mutant>", "exec"), {"__name__": "mutant"})
+        return False
+
+    statuses = [forked(lambda text=text: killed(text)) for text in one.mutants]  # type: ignore[misc]
+    return Counts(len(statuses), sum(map(bool, statuses)), sum(map(os.WIFSIGNALED, statuses)))
 
 
 def fresh_interpreter(one: Subject, gate: Gate) -> Counts:
@@ -150,7 +170,8 @@ def main() -> None:
 
     timed("in process, step budget (cold)", lambda: over_all(in_process), gate)
     timed("in process, step budget (many)", many, gate)
-    timed("fork per mutant, CPU limit", lambda: over_all(fork_each), gate)
+    timed("fork per mutant, step budget", lambda: over_all(fork_each), gate)
+    timed("fork per mutant, CPU limit", lambda: over_all(fork_each_by_clock), gate)
     timed("fresh interpreter, CPU limit", lambda: over_all(fresh_interpreter), gate)
     for tool in ("cosmic-ray", "mutmut") if chosen.rivals else ():
         ran = [

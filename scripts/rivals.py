@@ -101,7 +101,7 @@ def _patched(source: str, difference: str) -> str:
             at = start
         elif line.startswith("+"):
             out.append(line[1:])
-        else:
+        elif at < len(lines):  # cosmic-ray ends its diffs with an empty context line
             if not line.startswith("-"):
                 out.append(lines[at])
             at += 1
