@@ -41,7 +41,7 @@ def agree(family: Any, prover: Any, instance: Any) -> str:
 
 def test_certificate_oracle_and_reference_agree_in_a_small_scope(family: Any, prover: Any) -> None:
     instances = list(family.small())
-    chosen = instances[:: max(1, len(instances) // 120)]
+    chosen = [*instances[:: max(1, len(instances) // 120)], *instances[-8:]]  # the malformed ones come last
     seen = {agree(family, prover, instance) for instance in chosen}
     assert {"unique", "malformed"} <= seen
 
