@@ -82,7 +82,8 @@ def engine(base_url: str, samples: int, flight: int, kind: str) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         problems = [problem(n) for n in range(samples)]
-        report = evaluate(problems, Path(folder), model=made(kind, base_url), engine=quick(concurrency=flight))
+        patient = quick(concurrency=flight, request_timeout_s=600.0, deadline_s=900.0)
+        report = evaluate(problems, Path(folder), model=made(kind, base_url), engine=patient)
         assert report.requests == samples, report
 
 

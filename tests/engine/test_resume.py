@@ -111,16 +111,19 @@ def test_a_recorded_answer_that_occurs_twice_counts_once(endpoint: Endpoint, tmp
 
 
 def test_a_second_process_on_the_folder_is_refused_and_names_the_first(endpoint: Endpoint, tmp_path: Path) -> None:
-    endpoint.script(latency_s=0.2, keep=False)
-    first = start(endpoint, tmp_path, 2)
+    endpoint.script(latency_s=0.5, keep=False)
+    first = start(endpoint, tmp_path, 100)  # minutes of work, and killed long before
     while not lines(tmp_path):
         time.sleep(0.01)
-    second = start(endpoint, tmp_path, 2)
+    second = start(endpoint, tmp_path, 100)
     output, _ = second.communicate()
     assert second.returncode == 2
     assert f"in use by pid {first.pid}" in output
-    assert first.wait() == 0
-    assert len(lines(tmp_path)) == 80
+    first.kill()
+    first.communicate()
+    with lock(tmp_path):  # the dead hold nothing
+        pass
+    assert all(line.endswith(b"\n") for line in lines(tmp_path))
 
 
 def test_a_lock_is_reentrant_here_refused_elsewhere_and_free_after_death(tmp_path: Path) -> None:
