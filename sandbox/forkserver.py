@@ -104,7 +104,7 @@ def _set_up(options: Options, control: socket.socket) -> tuple[_World, list[str]
     work = options.work
     seen = namespaces.visible()
     if options.namespaces:
-        namespaces.enter(user)
+        namespaces.enter(user, namespaces.furnish_for_guests)
         work = namespaces.WORK
         server = os.fork()
         if server:

@@ -2,6 +2,7 @@
 
 import os
 import sysconfig
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox import syscalls
@@ -21,7 +22,7 @@ _EVERYTHING = (
     | syscalls.NEWUTS
     | syscalls.NEWCGROUP
 )
-_BUILD_AT = "/proc"
+_BUILD_AT = "/sys"
 """Any folder will do: the mounts are seen by nobody else. This one holds nothing that has to be bound."""
 
 
@@ -57,11 +58,14 @@ def visible() -> Visible:
     return Visible(folders, files, covered)
 
 
-def enter(user: int) -> None:
-    """Leave the host: afterwards this process has all capabilities in a user namespace and sees only `visible()`.
+def enter(user: int, furnish: Callable[[str], None]) -> None:
+    """Leave the host: afterwards this process has all capabilities in a user namespace and sees only what is furnished.
 
-    It ends up as `user`, see `own_user`. The pid namespace begins with the next fork. Raises OSError where the machine
-    does not allow it, at whichever step that shows: some systems refuse the namespace, some the map, some the mount.
+    `furnish` fills the new root, an empty tmpfs that is the working directory, by `bind`, `bind_file` and
+    `syscalls.mount` on relative paths; it is given the mount options that make a tmpfs the guest's own. Then the root
+    becomes read-only. This process ends up as `user`, see `own_user`; its pid namespace begins with the next fork.
+    Raises OSError where the machine does not allow it, at whichever step that shows: some systems refuse the namespace,
+    some the map, some the first mount.
     """
     proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     root = os.geteuid() == 0
@@ -72,7 +76,7 @@ def enter(user: int) -> None:
         except PermissionError:
             root = False
         else:
-            _build_root(f",uid={user},gid={user}")
+            _build_root(furnish, f",uid={user},gid={user}")
         become(user)
     uid, gid = os.getuid(), os.getgid()
     syscalls.unshare(_EVERYTHING)
@@ -81,7 +85,7 @@ def enter(user: int) -> None:
     _write(proc, "self/uid_map", f"{_INNER_USER} {uid} 1")
     _write(proc, "self/gid_map", f"{_INNER_USER} {gid} 1")
     if not root:
-        _build_root("")
+        _build_root(furnish, "")
     syscalls.set_host_name(b"sandbox")
     os.close(proc)
 
@@ -110,43 +114,55 @@ def become(user: int) -> None:
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
 
 
-def _build_root(owner: str) -> None:
+def _build_root(furnish: Callable[[str], None], owner: str) -> None:
     syscalls.mount("none", "/", None, syscalls.MS_REC_PRIVATE)
     syscalls.mount("tmpfs", _BUILD_AT, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=4096")
     os.chdir(_BUILD_AT)
+    furnish(owner)
+    syscalls.restrict_mount(".", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, recursive=False)
+    syscalls.pivot_to_cwd()
+
+
+def furnish_for_guests(owner: str) -> None:
+    """Libraries, four devices and the small writable folder."""
     seen = visible()
     for folder in seen.folders:
         target = "." + folder
         if not os.path.isdir(target):
-            os.makedirs(target)
-            _bind(os.path.realpath(folder), target, MS_NOSUID | MS_NODEV | MS_RDONLY)
+            bind(folder, MS_NOSUID | MS_NODEV | MS_RDONLY)
     for path in seen.files:
         if not os.path.exists("." + path):
-            _bind_file(path, MS_NOSUID | MS_NODEV | MS_RDONLY)
+            bind_file(path, MS_NOSUID | MS_NODEV | MS_RDONLY)
     for folder in seen.covered:
         flags = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC
         syscalls.mount("tmpfs", "." + folder, "tmpfs", flags, "mode=555,size=4k,nr_inodes=2")
     for device in DEVICES:
-        _bind_file(device, MS_NOSUID | MS_NOEXEC)
+        bind_file(device, MS_NOSUID | MS_NOEXEC)
     os.makedirs("." + WORK)
     if not os.path.lexists("./tmp"):
         os.symlink(WORK[1:], "./tmp")
     flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
     syscalls.mount("tmpfs", "." + WORK, "tmpfs", flags, f"mode=700,size={WORK_BYTES},nr_inodes={WORK_FILES}{owner}")
-    syscalls.restrict_mount(".", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, recursive=False)
-    syscalls.pivot_to_cwd()
 
 
-def _bind(source: str, target: str, flags: int) -> None:
-    syscalls.mount(source, target, None, syscalls.MS_REC_BIND)
-    syscalls.restrict_mount(target, flags, recursive=True)
+def bind(path: str, flags: int, at: str | None = None) -> None:
+    """Show a folder of the host in the new root, at the same place unless told otherwise, with MS_* flags added."""
+    target = "." + (at or path)
+    os.makedirs(target, exist_ok=True)
+    _mount_bound(os.path.realpath(path), target, flags)
 
 
-def _bind_file(path: str, flags: int) -> None:
+def bind_file(path: str, flags: int) -> None:
+    """The same for a file or device."""
     os.makedirs("." + os.path.dirname(path), exist_ok=True)
     with open("." + path, "w"):
         pass
-    _bind(os.path.realpath(path), "." + path, flags)
+    _mount_bound(os.path.realpath(path), "." + path, flags)
+
+
+def _mount_bound(source: str, target: str, flags: int) -> None:
+    syscalls.mount(source, target, None, syscalls.MS_REC_BIND)
+    syscalls.restrict_mount(target, flags, recursive=True)
 
 
 def _write(folder: int, name: str, text: str) -> None:

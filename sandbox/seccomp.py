@@ -7,7 +7,7 @@ a chain of three hundred comparisons makes that the most expensive part of start
 import errno
 import struct
 
-from sandbox.syscalls import CLONE_THREAD, MACHINE, NUMBERS
+from sandbox.syscalls import CLONE, CLONE3, CLONE_THREAD, FORBIDDEN, MACHINE, NUMBERS, SOCKET
 
 _LOAD, _JUMP, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
@@ -16,6 +16,9 @@ _X32_BIT = 0x40000000
 _NEWEST = {"x86_64": 335, "aarch64": 294}
 """From here on ENOSYS, so that the C library falls back to a call it knows (clone3 to clone)."""
 _ARGUMENT_OFFSET = 16
+_NEW_NAMESPACES = 0x7E020000
+_FAMILIES = (1, 2, 10, 16)
+"""AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: in an empty network namespace they reach nothing."""
 
 Code = list[bytes]
 
@@ -65,19 +68,38 @@ def _with_conditions(own_pid: int) -> dict[str, Code]:
 
 def build(own_pid: int) -> bytes:
     """The filter for a guest whose process number (as it sees it) is `own_pid`; raises OSError without a call table."""
+    bodies = {name: _give(_ALLOW) for name in NUMBERS} | _with_conditions(own_pid)
+    by_number = {NUMBERS[name]: body for name, body in bodies.items() if name in NUMBERS}
+    return _assemble(by_number, _refuse(errno.EPERM), newest=_NEWEST.get(MACHINE))
+
+
+def build_for_commands() -> bytes:
+    """The filter for a shell command: all but a list of calls, no new namespaces, no exotic sockets; OSError as above."""
+    bodies = {number: _refuse(errno.EPERM) for number in FORBIDDEN.values()}
+    bodies[CLONE3] = _refuse(errno.ENOSYS)  # its flags lie in memory, where no filter sees them
+    bodies[CLONE] = [
+        _instruction(_LOAD, _ARGUMENT_OFFSET),
+        _instruction(_ANY_BIT, _NEW_NAMESPACES, 0, 1),
+        *_refuse(errno.EPERM),
+        *_give(_ALLOW),
+    ]
+    bodies[SOCKET] = _if_argument_in(0, _FAMILIES, _refuse(errno.EAFNOSUPPORT))
+    return _assemble(bodies, _give(_ALLOW), newest=None)
+
+
+def _assemble(bodies: dict[int, Code], otherwise: Code, newest: int | None) -> bytes:
     if not NUMBERS:
         raise OSError(errno.ENOSYS, f"no system call table for {MACHINE}")
-    bodies = {name: _give(_ALLOW) for name in NUMBERS} | _with_conditions(own_pid)
-    by_number = sorted((NUMBERS[name], body) for name, body in bodies.items() if name in NUMBERS)
     spans: list[tuple[int, Code]] = []
     following = 0
-    for number, body in by_number:
+    for number, body in sorted(bodies.items()):
         if number > following:
-            _append(spans, following, _refuse(errno.EPERM))
+            _append(spans, following, otherwise)
         _append(spans, number, body)
         following = number + 1
-    _append(spans, following, _refuse(errno.EPERM))
-    _append(spans, max(following, _NEWEST[MACHINE]), _refuse(errno.ENOSYS))
+    _append(spans, following, otherwise)
+    if newest is not None:
+        _append(spans, max(following, newest), _refuse(errno.ENOSYS))
     code = [
         _instruction(_LOAD, 4),
         _instruction(_EQUAL, _ARCHITECTURE[MACHINE], 1, 0),

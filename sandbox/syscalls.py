@@ -54,6 +54,24 @@ getsockname 204 getpeername 205 sendto 206 recvfrom 207 setsockopt 208 getsockop
 mremap 216 clone 220 mmap 222 fadvise64 223 mprotect 226 msync 227 mincore 232 madvise 233 prlimit64 261 renameat2 276
 getrandom 278 copy_file_range 285 statx 291 rseq 293
 """
+# What a shell command in a workspace must not call; everything else it may.
+_FORBIDDEN_X86_64 = """
+ptrace 101 syslog 103 personality 135 pivot_root 155 chroot 161 acct 163 mount 165 umount2 166 swapon 167 reboot 169
+iopl 172 ioperm 173 init_module 175 delete_module 176 quotactl 179 clock_settime 227 kexec_load 246 add_key 248
+request_key 249 keyctl 250 unshare 272 perf_event_open 298 fanotify_init 300 name_to_handle_at 303
+open_by_handle_at 304 setns 308 process_vm_readv 310 process_vm_writev 311 finit_module 313 kexec_file_load 320
+bpf 321 userfaultfd 323
+"""
+_FORBIDDEN_AARCH64 = """
+umount2 39 mount 40 pivot_root 41 chroot 51 quotactl 60 acct 89 personality 92 unshare 97 kexec_load 104
+init_module 105 delete_module 106 clock_settime 112 syslog 116 ptrace 117 reboot 142 add_key 217 request_key 218
+keyctl 219 swapon 224 perf_event_open 241 fanotify_init 262 name_to_handle_at 264 open_by_handle_at 265 setns 268
+process_vm_readv 270 process_vm_writev 271 finit_module 273 bpf 280 userfaultfd 282 kexec_file_load 294
+"""
+_FORBIDDEN_EVERYWHERE = """
+io_uring_setup 425 io_uring_enter 426 io_uring_register 427 open_tree 428 move_mount 429 fsopen 430 fsconfig 431
+fsmount 432 fspick 433 mount_setattr 442
+"""
 _OWN = {
     "x86_64": {"capset": 126, "pivot_root": 155, "seccomp": 317},
     "aarch64": {"pivot_root": 41, "capset": 91, "seccomp": 277},
@@ -70,6 +88,11 @@ def _table(text: str) -> dict[str, int]:
 
 NUMBERS = {"x86_64": _table(_X86_64), "aarch64": _table(_AARCH64)}.get(MACHINE, {})
 """What a guest may call at all, by name; empty on a machine without a table."""
+
+_SPECIFIC = {"x86_64": _table(_FORBIDDEN_X86_64), "aarch64": _table(_FORBIDDEN_AARCH64)}.get(MACHINE)
+FORBIDDEN = {} if _SPECIFIC is None else _SPECIFIC | _table(_FORBIDDEN_EVERYWHERE)
+"""What a command may not call, by name; empty on a machine without a table."""
+CLONE, SOCKET, CLONE3 = {"x86_64": (56, 41, 435), "aarch64": (220, 198, 435)}.get(MACHINE, (0, 0, 0))
 
 # PyDLL keeps the interpreter lock: the callers are single-threaded, and releasing it costs more than these calls.
 _libc = ctypes.PyDLL(None, use_errno=True)
