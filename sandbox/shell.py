@@ -70,8 +70,9 @@ def main() -> NoReturn:
     first = os.fork()
     if first:
         os.close(order.report)
-        signal.signal(signal.SIGTERM, lambda *_: os.kill(first, signal.SIGKILL))
+        signal.signal(signal.SIGTERM, lambda *_: _kill(first))
         os.waitpid(first, 0)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if not order.namespaces:
             _end_orphans()
         os._exit(0)
@@ -182,9 +183,14 @@ def _end_orphans() -> None:
         if not children:
             return
         for child in children:
+            _kill(child)
             with contextlib.suppress(OSError):
-                os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def _report(order: Order, what: dict[str, object]) -> None:

@@ -1,0 +1,260 @@
+"""Workspaces: faithful copies, commands that reach nothing outside, traps that do not catch the host, nothing left."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sandbox import fixture, scratch
+from sandbox.contract import Limits
+from sandbox.conversation import SandboxFault
+from sandbox.workspace import Workspace
+
+LIMITS = Limits(cpu_s=1.0, wall_s=10.0, memory_bytes=1 << 30, output_bytes=50_000, file_bytes=1 << 20)
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workspaces need Linux")
+
+
+def workspace(source=None, limits=LIMITS, environment=(), degraded="warn"):
+    options = {"processes": 100, "temporary_bytes": 1 << 22, "environment": environment, "degraded": degraded}
+    return Workspace(source, limits=limits, **options)
+
+
+@pytest.fixture
+def original(tmp_path):
+    top = tmp_path / "original"
+    (top / "src" / "deep").mkdir(parents=True)
+    (top / "empty").mkdir()
+    (top / "src" / "a.py").write_text("one = 1\ntwo = 2\n")
+    (top / "run.sh").write_text("#!/bin/sh\necho ran\n")
+    (top / "run.sh").chmod(0o755)
+    (top / "src" / "link").symlink_to("a.py")
+    (top / "src" / "up").symlink_to("../run.sh")
+    (top / "dangling").symlink_to("nowhere/at/all")
+    Path(os.fsdecode(os.fsencode(top) + b"/caf\xe9")).write_bytes(b"\x00\xff")
+    return top
+
+
+@pytest.fixture
+def space(original):
+    with workspace(original) as made:
+        yield made
+
+
+def isolated(space):
+    layers = space.run("true").missing_layers
+    if any("namespaces" in layer for layer in layers):
+        pytest.skip(f"this machine lacks: {'; '.join(layers)}")
+
+
+def test_the_copy_is_faithful(original, space):
+    assert space.list() == fixture.survey(original)
+    assert space.list()["run.sh"].executable
+    assert space.list()["empty"].kind == "folder"
+    assert space.list()["dangling"].target == "nowhere/at/all"
+    assert space.read("caf\udce9") == b"\x00\xff"
+    assert space.changes() == []
+    assert space.diff() == ""
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../outside", "src/../../outside", "{top}/run.sh"])
+def test_links_out_of_the_tree_are_refused(original, target):
+    (original / "bad").symlink_to(target.format(top=original))
+    with pytest.raises(ValueError, match="out of its folder"):
+        workspace(original)
+
+
+def test_a_link_that_only_looks_harmless_is_refused(original):
+    (original / "src" / "top").symlink_to("..")
+    (original / "bad").symlink_to("src/top/../outside")
+    with pytest.raises(ValueError, match="out of its folder"):
+        workspace(original)
+
+
+def test_pipes_are_refused_and_nothing_is_left(original, tmp_path, monkeypatch):
+    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    os.mkfifo(original / "pipe")
+    with pytest.raises(ValueError, match="neither a file nor"):
+        workspace(original)
+    assert os.listdir(tmp_path / "temporary") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "exit_code", "stdout"),
+    [
+        ("./run.sh", "exited", 0, "ran\n"),
+        ("cat src/up | wc -l; exit 3", "exited", 3, "2\n"),
+        ("python -c 'print(6 * 7)'; git --version | cut -c1-3", "exited", 0, "42\ngit\n"),
+        ("nonsense-command", "exited", 127, ""),
+        ("kill -KILL $$", "killed", None, ""),
+        ("while :; do :; done", "timeout", None, ""),
+        ("cat", "exited", 0, ""),
+        ("head -c 2000000 /dev/zero > big; test $(stat -c %s big) -le 1048576", "exited", 0, ""),
+    ],
+)
+def test_commands_end_in_their_own_ways(space, command, kind, exit_code, stdout):
+    outcome = space.run(command)
+    assert (outcome.kind, outcome.exit_code, outcome.stdout) == (kind, exit_code, stdout), outcome
+
+
+def test_too_much_output_and_too_much_time(original):
+    with workspace(original, limits=Limits(**(vars(LIMITS) | {"wall_s": 0.5}))) as space:
+        assert space.run("sleep 60").kind == "timeout"
+        loud = space.run("head -c 100000 /dev/zero | tr '\\0' x; echo done")
+        assert loud.kind == "output_limit"
+        assert len(loud.stdout) <= LIMITS.output_bytes
+
+
+def test_a_git_repository_can_be_used(space):
+    outcome = space.run(
+        "git init -q && git add -A && git -c user.name=n -c user.email=e commit -qm first && git status --short | wc -l"
+    )
+    assert (outcome.exit_code, outcome.stdout.strip()) == (0, "0"), outcome
+    assert any(change.path == ".git/HEAD" for change in space.changes())
+
+
+def test_edits_show_in_the_difference(space):
+    space.run("sed -i s/2/3/ src/a.py; chmod -x run.sh; rm dangling; mkdir made; printf new > made/file; rmdir empty")
+    kinds = {change.path: (change.before is None, change.after is None) for change in space.changes()}
+    assert kinds == {
+        "src/a.py": (False, False),
+        "run.sh": (False, False),
+        "dangling": (False, True),
+        "made": (True, False),
+        "made/file": (True, False),
+        "empty": (False, True),
+    }
+    shown = space.diff()
+    assert "-two = 2\n+two = 3\n" in shown
+    assert "+++ b/made/file\n@@ -0,0 +1 @@\n+new\n\\ No newline at end of file\n" in shown
+    assert "run.sh: executable file -> file\n" in shown
+    assert "dangling: link to nowhere/at/all -> nothing\n" in shown
+
+
+def test_the_host_writes_and_reads(space):
+    space.write("new/folder/file.txt", b"from the host")
+    assert space.run("cat new/folder/file.txt; echo more >> new/folder/file.txt").stdout == "from the host"
+    assert space.read("new/folder/file.txt") == b"from the hostmore\n"
+
+
+def test_traps_do_not_lead_the_host_out(space, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("intact")
+    space.run(f"ln -s {tmp_path} out; ln -s {victim} file; rm -r src; ln -s /etc src; mkfifo pipe; ln -s /dev/zero zero")
+    for path in ("out/victim", "file", "src/passwd", "zero", "../victim", "/etc/passwd", "a/../../b", "", "a//b", "."):
+        with pytest.raises((ValueError, FileNotFoundError)):
+            space.read(path)
+    with pytest.raises((ValueError, OSError)):
+        space.read("pipe")
+    for path in ("out/victim", "file", "src/new"):
+        with pytest.raises(ValueError, match="link"):
+            space.write(path, b"overwritten")
+    assert victim.read_text() == "intact"
+    assert space.list()["file"].kind == "link"
+    assert "link to" in space.diff()
+    with pytest.raises(ValueError, match="more than 5 bytes"):
+        space.read("run.sh", most_bytes=5)
+
+
+def test_commands_reach_nothing_outside(original, monkeypatch, tmp_path):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("SHOWN", "visible")
+    (tmp_path / "key").write_text("sk-secret")
+    listen = "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True); s.accept()"
+    listener = subprocess.Popen([sys.executable, "-c", listen], stdout=subprocess.PIPE)
+    try:
+        port = int(listener.stdout.readline())
+        with workspace(original, environment=("SHOWN", "NOT_SET")) as space:
+            isolated(space)
+            probe = (
+                f"env; cat {tmp_path}/key /etc/shadow {Path.home()}/.bashrc; ls -A ~; tr '\\0' '\\n' < /proc/1/environ;"
+                f"ls /proc | grep -c '^[0-9]'; (exec 3<>/dev/tcp/127.0.0.1/{port}) && echo CONNECTED;"
+                f"touch /usr/bin/x {tmp_path}/x /x && echo WRITTEN; mount -t tmpfs none /tmp && echo MOUNTED;"
+                "unshare -Ur true && echo NESTED; kill -9 -1; kill -9 1; echo still there"
+            )
+            outcome = space.run(probe)
+            assert "sk-secret" not in outcome.stdout + outcome.stderr
+            assert "SHOWN=visible" in outcome.stdout
+            for word in ("CONNECTED", "WRITTEN", "MOUNTED", "NESTED"):
+                assert word not in outcome.stdout
+            assert int(next(line for line in outcome.stdout.splitlines() if line.isdigit())) < 10
+        assert listener.poll() is None
+    finally:
+        listener.kill()
+        listener.wait()
+        listener.stdout.close()
+
+
+def alive(marker):
+    found = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                found += marker in Path(f"/proc/{name}/cmdline").read_text().split("\0")
+            except OSError:
+                continue
+    return found
+
+
+@pytest.mark.parametrize("ends", ["by itself", "by the wall", "by cancelling"])
+def test_no_process_and_no_folder_survives(ends, tmp_path, monkeypatch):
+    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path))
+    marker = f"61{os.getpid()}"
+    detached = f"(setsid sleep {marker} > /dev/null 2>&1 &); sleep {marker} & disown; "
+    limits = Limits(**(vars(LIMITS) | {"wall_s": 1.0}))
+    with workspace(limits=limits) as space:
+        if ends == "by cancelling":
+
+            async def main():
+                running = asyncio.create_task(space.arun(detached + "sleep 60"))
+                await asyncio.sleep(0.5)
+                assert alive(marker) == 2
+                running.cancel()
+                await asyncio.gather(running, return_exceptions=True)
+
+            asyncio.run(main())
+        else:
+            space.run(detached + ("sleep 0.1" if ends == "by itself" else "sleep 60"))
+        deadline = time.monotonic() + 5
+        while alive(marker) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert alive(marker) == 0
+        space.run("mkdir -p a/b/c; touch a/b/c/d; chmod 0 a/b; chmod 0 a")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_fork_bomb_is_contained(space):
+    isolated(space)
+    assert space.run("bomb() { bomb | bomb & }; bomb; sleep 0.5; echo over").kind in ("exited", "timeout")
+    assert space.run("echo fine").stdout == "fine\n"
+
+
+def test_commands_side_by_side_on_one_event_loop(space):
+    async def main():
+        return await asyncio.gather(*[space.arun(f"echo {k}") for k in range(4)])
+
+    assert [outcome.stdout for outcome in asyncio.run(main())] == ["0\n", "1\n", "2\n", "3\n"]
+
+
+def test_without_namespaces_it_warns_or_refuses(monkeypatch, capsys):
+    original_order = Workspace._order
+
+    def order(self, command):
+        made = original_order(self, command)
+        return type(made)(**(vars(made) | {"namespaces": False}))
+
+    with workspace() as space:
+        space._refusal = "not allowed here"
+        monkeypatch.setattr(Workspace, "_order", order)
+        outcome = space.run("(setsid sleep 61 &); echo fine")
+        assert outcome.stdout == "fine\n"
+        assert any("namespaces" in layer for layer in outcome.missing_layers)
+        assert "not allowed here" in capsys.readouterr().err
+    with workspace(degraded="refuse") as space:
+        space._refusal = "not allowed here"
+        with pytest.raises(SandboxFault, match="refuse"):
+            space.run("echo fine")
