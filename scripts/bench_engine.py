@@ -57,11 +57,10 @@ lm_eval.simple_evaluate(model="local-chat-completions", tasks=[task], apply_chat
 def client(base_url: str, samples: int, flight: int, kind: str) -> None:
     """The model class alone, `flight` requests at once."""
     from proceval.protocols import Request
-    from proceval.track.solve import Solve
-    from tests.arena import problem
+    from tests.arena import problem, solve
 
     model = made(kind, base_url)
-    track = Solve(mode="code", system_prompt=None)
+    track = solve("code")
 
     async def worker(numbers: Any) -> None:
         for n in numbers:

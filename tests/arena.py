@@ -136,6 +136,10 @@ def http_model(base_url: str, **changes: Any) -> OpenAIHttp:
     return OpenAIHttp(**{"id": "scripted", "base_url": base_url, **SAMPLING, **prices, **changes})
 
 
+def solve(mode: Any, **changes: Any) -> Solve:
+    return Solve(**{"mode": mode, "system_prompt": None, "messages": [], "template": None, **changes})
+
+
 class Blind:
     """A judge that looks at nothing, for tests of everything before it."""
 
@@ -157,7 +161,7 @@ def evaluate(
     """One pass with the flat strategy and a blind judge, unless told otherwise."""
     given = {
         "strategy": Flat(),
-        "track": Solve(mode="code", system_prompt=None),
+        "track": solve("code"),
         "scorer": Blind(),
         "samples": 1,
         "progress": lambda done, total: None,

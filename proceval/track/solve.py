@@ -5,6 +5,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Literal
 
+from proceval.errors import InputError
 from proceval.protocols import Scorer
 from proceval.schema import Message, Problem
 
@@ -17,21 +18,29 @@ class Solve:
 
     arms = ("default",)
 
-    def __init__(self, *, mode: Literal["code", "answer"], system_prompt: str | None):
+    def __init__(
+        self,
+        *,
+        mode: Literal["code", "answer"],
+        system_prompt: str | None,
+        messages: list[dict[Literal["role", "content"], str]],
+        template: str | None,
+    ):
         self.mode: Literal["code", "answer"] = mode
-        self._system_prompt = system_prompt
+        system = [Message(role="system", content=system_prompt)] if system_prompt else []
+        self._before = (*system, *_chat(messages))
+        self._template = _PROMPTS[mode] if template is None else _own(template)
 
     def prompt(self, problem: Problem, arm: str = "default") -> tuple[Message, ...]:
-        """System message where there is one, and the task; nothing hidden is in either."""
-        text = _PROMPTS[self.mode].substitute(
+        """System message and given messages where there are any, and the task; nothing hidden is in them."""
+        text = self._template.substitute(
             statement=problem.statement.strip(),
             entry_point=problem.entry_point,
             parameters=", ".join(problem.parameters),
             examples=_calls(problem) if self.mode == "code" else _instances(problem),
             arguments=_arguments(problem.parameters, problem.arguments) if self.mode == "answer" else "",
         )
-        task = Message(role="user", content=text.strip() + "\n")
-        return (Message(role="system", content=self._system_prompt), task) if self._system_prompt else (task,)
+        return (*self._before, Message(role="user", content=text.strip() + "\n"))
 
     def scorer(self, sandbox: Any) -> Scorer:
         """The judge of this mode; answer mode needs no sandbox."""
@@ -42,6 +51,36 @@ class Solve:
         from proceval.scorer.code import Code
 
         return Code(sandbox=sandbox)
+
+
+_FIELDS = ("statement", "entry_point", "parameters", "examples", "arguments")
+
+
+def _chat(messages: list[dict[Literal["role", "content"], str]]) -> tuple[Message, ...]:
+    """Given messages in pairs of user and assistant. Raises InputError naming the one that is out of place."""
+    for place, message in enumerate(messages):
+        role = ("user", "assistant")[place % 2]
+        if set(message) != {"role", "content"} or message["role"] != role:
+            raise InputError(f"track.messages.{place}: must have role: {role} and content: TEXT; they go in pairs")
+    if len(messages) % 2:
+        raise InputError("track.messages: must end with the assistant, because the task follows as the user")
+    return tuple(Message.model_validate(message) for message in messages)
+
+
+def _own(path: str) -> Template:
+    """A user's prompt. Raises InputError for a file that is not there, a strange field, or a task that is not in it."""
+    try:
+        template = Template(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"track.template={path}: {error}") from error
+    if not template.is_valid():
+        raise InputError(f"track.template={path}: a $ that is no field; write $$ for a dollar sign")
+    fields = set(template.get_identifiers())
+    if not fields <= set(_FIELDS) or "statement" not in fields:
+        raise InputError(
+            f"track.template={path}: fields are {', '.join('$' + f for f in _FIELDS)}; $statement must be there"
+        )
+    return template
 
 
 def _calls(problem: Problem) -> str:

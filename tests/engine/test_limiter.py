@@ -9,7 +9,7 @@ import pytest
 from proceval.engine.limiter import Budget, Exhausted, Gate, Window
 from proceval.engine.requests import backoff_s
 from proceval.model.gold import Gold
-from tests.arena import evaluate, problem, quick
+from tests.arena import evaluate, problem, quick, solve
 
 
 def test_waiting_is_first_come_first_served_and_retries_go_first() -> None:
@@ -138,11 +138,10 @@ def test_progress_counts_to_the_plan(tmp_path: Any) -> None:
 
 def test_a_forecast_pays_nothing_and_says_what_it_does_not_know() -> None:
     from proceval.strategy.sequential_repair import SequentialRepair
-    from proceval.track.solve import Solve
     from tests.arena import http_model
 
     prices = {"usd_per_million_prompt_tokens": 1.0, "usd_per_million_completion_tokens": 2.0}
-    track, problems = Solve(mode="code", system_prompt=None), [problem(n) for n in range(3)]
+    track, problems = solve("code"), [problem(n) for n in range(3)]
     parts: dict[str, Any] = {"strategy": SequentialRepair(max_turns=4), "track": track, "samples": 5}
     known = quick().forecast(problems, model=http_model("http://127.0.0.1:9/v1", **prices), **parts)
     assert (known["samples"], known["requests_fewest"], known["requests_most"]) == (15, 15, 60)

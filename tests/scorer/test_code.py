@@ -12,7 +12,7 @@ from proceval.schema import Completion, Problem, Test
 from proceval.scorer.code import Code
 from sandbox.contract import Execution, Job
 from sandbox.process import Process
-from tests.arena import problem
+from tests.arena import problem, solve
 
 HIDDEN = problem(0)
 HEAD = "def scaled_sum(values, factor):\n"
@@ -91,9 +91,8 @@ def test_no_attack_scores(box: Process, name: str) -> None:
 
 
 def test_the_prompt_echoed_scores_nothing(box: Process) -> None:
-    from proceval.track.solve import Solve
 
-    echo = Solve(mode="code", system_prompt=None).prompt(HIDDEN)[0].content
+    echo = solve("code").prompt(HIDDEN)[0].content
     assert judge(box, echo).outcome in ("no_code", "runtime_error")
 
 

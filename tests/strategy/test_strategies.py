@@ -14,9 +14,8 @@ from proceval.schema import Completion, Message, Response
 from proceval.strategy.best_of_n import BestOfN
 from proceval.strategy.flat import Flat
 from proceval.strategy.sequential_repair import SequentialRepair
-from proceval.track.solve import Solve
 from sandbox.process import Process
-from tests.arena import Endpoint, evaluate, http_model, problem
+from tests.arena import Endpoint, evaluate, http_model, problem, solve
 
 ALL = {"flat": Flat(), "best_of_n": BestOfN(candidates=3), "sequential_repair": SequentialRepair(max_turns=3)}
 PROBLEMS = [problem(n) for n in range(4)]
@@ -47,7 +46,7 @@ def test_no_hidden_value_is_ever_in_a_request(
     box: Process, endpoint: Endpoint, tmp_path: Path, name: str, mode: Any
 ) -> None:
     endpoint.script(reply=WRONG_FIRST)
-    track = Solve(mode=mode, system_prompt="Be brief.")
+    track = solve(mode, system_prompt="Be brief.")
     model = http_model(endpoint.base_url)
     evaluate(PROBLEMS, tmp_path, model=model, strategy=ALL[name], track=track, scorer=track.scorer(box), samples=2)
     bodies = endpoint.stats()["bodies"]
@@ -68,7 +67,7 @@ def test_every_token_is_counted_and_requests_stay_within_what_was_announced(
     box: Process, endpoint: Endpoint, tmp_path: Path, name: str
 ) -> None:
     endpoint.script(reply=WRONG_FIRST, keep=False)
-    track = Solve(mode="code", system_prompt=None)
+    track = solve("code")
     report = evaluate(
         PROBLEMS,
         tmp_path,
@@ -91,7 +90,7 @@ def test_every_token_is_counted_and_requests_stay_within_what_was_announced(
 def test_a_run_repeats_byte_for_byte_and_resumes_from_any_prefix(
     box: Process, tmp_path: Path, name: str, mode: Any
 ) -> None:
-    track = Solve(mode=mode, system_prompt=None)
+    track = solve(mode)
     mock = Mock(id="mock", skill={"easy": 0.4}, latency_s=0.0)
     scorer = track.scorer(box)
     parts: dict[str, Any] = {"strategy": ALL[name], "track": track, "scorer": scorer, "samples": 2}
