@@ -16,7 +16,7 @@ from ledger import parts, tried
 from proceval.audit.gate import Gate
 from proceval.audit.ledger import entries_for
 from proceval.audit.ledger.prove import answered, batches
-from proceval.audit.mutate import difference
+from proceval.audit.sheet import difference
 from proceval.audit.template import template
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "audit-cross-check.md"

@@ -15,7 +15,7 @@ from proceval import config
 from proceval.audit.gate import Gate
 from proceval.audit.ledger import FOLDER, MACHINE, Book, books
 from proceval.audit.ledger.prove import check, unkilled
-from proceval.audit.mutate import difference
+from proceval.audit.sheet import difference
 from proceval.audit.template import template
 from proceval.protocols import Family, Instance
 from proceval.seeding import rng

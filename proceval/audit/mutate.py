@@ -195,11 +195,3 @@ class _Normal(ast.NodeTransformer):
             if turned:
                 return ast.Compare(left=inner.left, ops=[turned()], comparators=inner.comparators)
         return node
-
-
-def difference(source: str, candidate_text: str) -> Iterator[str]:
-    """Unified diff lines between a reference in normal form and a mutant."""
-    import difflib
-
-    old, new = ast.unparse(ast.parse(source)).splitlines(), candidate_text.splitlines()
-    yield from difflib.unified_diff(old, new, "reference", "mutant", lineterm="", n=2)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from proceval.audit.gate import figures
-from proceval.audit.mutate import difference
 from proceval.audit.original import Original
+from proceval.audit.sheet import difference
 from proceval.audit.standard import Standard
 from proceval.audit.template import entry_point_of, template
 from proceval.errors import Finding, InputError
