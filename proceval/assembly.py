@@ -26,6 +26,8 @@ class Shelf:
     def __init__(self, wanted: int) -> None:
         self.wanted = wanted
         self.shapes: set[str] = set()
+        self.barren = 0
+        """Candidates that gave no problem at all."""
         self.tried = 0
         """Candidates looked at; those behind the one that filled the shelf are as if they had never been."""
 
@@ -77,16 +79,22 @@ def shelve(journal: Journal, asked: Mapping[Cell, int]) -> Sorted:
         refusal = shelf.offer(mark.problem_id, mark.shape, ids)
         if refusal is None:
             found.kept.append(ticket)
-        elif refusal == "duplicate":
+        elif refusal == "barren":
+            shelf.barren += 1
+        else:
             found.dropped.append(Rejection(**asdict(ticket), attempt=0, reason=refusal))
     return found
 
 
-def more(shelves: Mapping[Cell, Shelf], most: int) -> list[Ticket]:
-    """Further candidates for cells that duplicates or rejections left short; none from index `most` on."""
+def more(shelves: Mapping[Cell, Shelf], most: int, barren: int) -> list[Ticket]:
+    """Further candidates for cells that duplicates or rejections left short.
+
+    None from index `most` on, and none for a cell in which `barren` candidates gave no problem.
+    """
     return [
         Ticket(name, tier, index)
         for (name, tier), shelf in shelves.items()
+        if shelf.barren < barren
         for index in range(shelf.tried, min(shelf.tried + shelf.missing, most))
     ]
 
@@ -129,7 +137,7 @@ def _shortfall(cell: Cell, found: int, families: Mapping[str, Family], count: in
     if space is not None:
         known = f"the tier's space holds {space} distinct problems"
     else:
-        known = f"{found} distinct problems were found before candidates only repeated"
+        known = "the further candidates repeated earlier ones or were rejected"
     sentence = f"{found} of the {count} problems asked for: {known}"
     return {
         "family": cell[0],

@@ -25,6 +25,8 @@ from proceval.seeding import digest, rng
 from proceval.stage import progress
 from sandbox.worker import Pool, Reply
 
+BARREN = 20
+"""Candidates without a problem, beyond as many as are asked for, after which a cell is given up."""
 KILLED = {"cpu": "solver_cpu", "wall": "solver_wall", "memory": "solver_memory"}
 
 
@@ -112,7 +114,7 @@ class Generate:
         """The next candidates worth a proof: one whose shape is on the shelf already is a duplicate without any."""
         tickets: list[Ticket] = []
         while not tickets:
-            offered = more(shelves, most=20 * self.count + 200)
+            offered = more(shelves, most=20 * self.count + 200, barren=self.count + BARREN)
             for ticket in offered:
                 family, shelf = self.families[ticket.family], shelves[ticket.family, ticket.difficulty]
                 shape = digest(family.canonical(self._sampled(ticket, 0), ticket.difficulty))[:SHAPE_DIGITS]
