@@ -81,6 +81,33 @@ def compare(first: Iterable[Verdict], second: Iterable[Verdict]) -> Comparison:
     )
 
 
+def sentences(found: Comparison, *, first: str, second: str) -> list[str]:
+    """The comparison in words, one finding a line, with its reservations."""
+    if found.accuracy is None or found.difference is None:
+        return [f"{first} and {second} share no scored sample: nothing to compare"]
+    left, right = found.accuracy
+    lines = [
+        f"{found.pairs} pairs of samples, {found.problems} problems, {found.prompts} distinct prompts",
+        f"{first} {left:.1%}, {second} {right:.1%}, difference {found.difference:+.1%}"
+        + ("" if found.low is None or found.high is None else f" [{found.low:+.1%}, {found.high:+.1%}]"),
+        f"solved by {first} alone {found.only_first}, by {second} alone {found.only_second}",
+    ]
+    if found.mcnemar_p is not None:
+        lines.append(f"exact McNemar test: p = {found.mcnemar_p:.3g}")
+    lines.append(f"exact sign-flip test over prompts: p = {found.sign_flip_p:.3g}")
+    if found.prompts < 2:
+        lines.append("one prompt is one task: no interval, and no claim beyond it")
+    if found.prompts_needed is not None:
+        lines.append(
+            f"about {found.prompts_needed} distinct prompts would show such a difference (80% power, 5% level)"
+        )
+    if any(found.unpaired):
+        lines.append(
+            f"left out, without a scored partner: {found.unpaired[0]} of {first}, {found.unpaired[1]} of {second}"
+        )
+    return lines
+
+
 def mcnemar(only_first: int, only_second: int) -> Fraction:
     """Exact two-sided McNemar test (1947): chance of a split at least this uneven among the discordant pairs."""
     trials = only_first + only_second

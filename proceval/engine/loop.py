@@ -104,7 +104,7 @@ class Engine:
         """Judge the recorded answers again and write verdicts.jsonl anew.
 
         `model` and `strategy` only say whose answers are meant; the model is never called, and a sample without a
-        recorded answer stays unscored.
+        recorded answer stays unscored. Raises InputError, and changes nothing, when there is no answer of theirs at all.
         """
         return self._pass(problems, model, strategy, track, scorer, samples, folder, progress, asking=False)
 

@@ -11,7 +11,7 @@ from proceval.engine.report import EngineReport
 from proceval.engine.requests import Requests
 from proceval.engine.responses import Responses, prompt_digest, response_key
 from proceval.engine.verdicts import Verdicts, total
-from proceval.errors import ProcevalError, ProviderError, Unscored
+from proceval.errors import InputError, ProcevalError, ProviderError, Unscored
 from proceval.protocols import Check, Judgement, Model, Request, Scorer, Strategy, Track
 from proceval.schema import Completion, Message, RequestFault, Response, Verdict
 from proceval.store import Log
@@ -80,6 +80,9 @@ class Run:
     async def rescore(self) -> EngineReport:
         await self._scorer.ready()
         await self._go_through(iter(range(len(self._plan))), asking=False)
+        if not self._resumed:  # or a wrong model= would replace good verdicts by nothing
+            whose = f"model {self._model.id} with strategy {self._strategy.name}"
+            raise InputError(f"{self._folder}: no recorded answer of {whose} and these parameters; nothing was changed")
         return self._finish()
 
     def close(self) -> None:

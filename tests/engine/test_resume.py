@@ -226,6 +226,24 @@ def test_a_judge_that_breaks_is_nobodys_wrong_answer_and_can_be_asked_again(endp
     assert endpoint.stats()["requests"] == 3, "judging again never calls a model"
 
 
+def test_judging_again_for_a_model_that_never_answered_changes_nothing(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.script()
+    evaluate([problem(0)], tmp_path, model=http_model(endpoint.base_url))
+    before = (tmp_path / "verdicts.jsonl").read_bytes()
+    with pytest.raises(InputError, match="no recorded answer of model other"):
+        quick().rescore(
+            [problem(0)],
+            model=http_model(endpoint.base_url, id="other"),
+            strategy=Flat(),
+            track=solve("code"),
+            scorer=Blind(),
+            samples=1,
+            folder=tmp_path,
+            progress=lambda done, total: None,
+        )
+    assert (tmp_path / "verdicts.jsonl").read_bytes() == before
+
+
 def test_the_same_problem_id_twice_is_refused_with_both_places(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="positions 1 and 3"):
         evaluate([problem(5), problem(1), problem(5)], tmp_path, model=http_model("http://127.0.0.1:9/v1"))

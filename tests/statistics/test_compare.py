@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from proceval.paired import compare
+from proceval.paired import compare, sentences
 from proceval.schema import Verdict
 
 
@@ -66,3 +66,22 @@ def test_runs_that_share_nothing_compare_to_nothing() -> None:
 def test_a_run_with_one_sample_twice_is_refused() -> None:
     with pytest.raises(ValueError, match="p0, sample 0 occurs twice"):
         compare(run("1") + run("0"), run("1"))
+
+
+def test_the_comparison_in_words() -> None:
+    found = compare(run("1100?1" * 5), run("1011??" * 5))
+    first = run("11")
+    assert sentences(compare(first, []), first="a", second="b") == [
+        "a and b share no scored sample: nothing to compare"
+    ]
+    assert sentences(found, first="a", second="b") == [
+        "20 pairs of samples, 20 problems, 20 distinct prompts",
+        "a 50.0%, b 75.0%, difference +25.0% [-15.0%, +60.0%]",
+        "solved by a alone 5, by b alone 10",
+        "exact McNemar test: p = 0.302",
+        "exact sign-flip test over prompts: p = 0.302",
+        "about 91 distinct prompts would show such a difference (80% power, 5% level)",
+        "left out, without a scored partner: 5 of a, 0 of b",
+    ]
+    alone = sentences(compare(run("0" * 3, prompt="p"), run("1" * 3, prompt="p")), first="a", second="b")
+    assert "one prompt is one task: no interval, and no claim beyond it" in alone
