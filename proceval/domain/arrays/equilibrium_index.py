@@ -46,8 +46,8 @@ class EquilibriumIndex(Base[Level]):
     level = Level
 
     def __init__(self, *, difficulty: Mapping[str, Any], length: Sequence[int] | None, largest_value: int):
-        self.largest_value = largest_value
         super().__init__(difficulty=difficulty, own={"length": length})
+        self.largest_value = self.positive("largest_value", largest_value)
 
     def sample(self, rng: Random, tier: str) -> Instance:
         low, high = self.levels[tier].length

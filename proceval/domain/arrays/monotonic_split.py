@@ -46,8 +46,8 @@ class MonotonicSplit(Base[Level]):
     level = Level
 
     def __init__(self, *, difficulty: Mapping[str, Any], length: Sequence[int] | None, spread: int):
-        self.spread = spread
         super().__init__(difficulty=difficulty, own={"length": length})
+        self.spread = self.positive("spread", spread)
 
     def sample(self, rng: Random, tier: str) -> Instance:
         low, high = self.levels[tier].length

@@ -18,9 +18,10 @@ BRUTE_FORCE_PAIRS = 16
 AIMED_STATES = 8
 """Up to here the sampler draws the answer first, so that no count is common; larger automata spread of themselves."""
 
+ANSWERS = 20
 ATTEMPTS = 10
 STEPS = 40
-"""Fresh automata per drawn answer, and single transitions changed in each to get there."""
+"""Answers drawn before one is left to chance, automata for each, transitions changed in those to get there."""
 
 
 def dfa_product_reachability(a: dict[str, Any], b: dict[str, Any]) -> int:
@@ -65,20 +66,19 @@ class DfaProductReachability(Base[automaton.Level]):
     level = automaton.Level
 
     def __init__(self, *, difficulty: Mapping[str, Any], states: Sequence[int] | None, alphabet: int):
-        self.alphabet = alphabet
         super().__init__(difficulty=difficulty, own={"states": states})
+        self.alphabet = self.positive("alphabet", alphabet)
 
     def sample(self, rng: Random, tier: str) -> Instance:
         low, high = self.levels[tier].states
-        if high > AIMED_STATES:
-            return _twins(rng, rng.randint(low, high), rng.randint(low, high), self.alphabet, 1)[0]
-        while True:
+        for _ in range(ANSWERS if high <= AIMED_STATES else 0):
             answer = rng.randint(1, high * high)
             sizes = [(a, b) for a in range(low, high + 1) for b in range(low, high + 1) if a * b >= answer]
-            for _ in range(ATTEMPTS):  # some counts are hard to reach: then another is drawn
+            for _ in range(ATTEMPTS):
                 twins, choices = _twins(rng, *rng.choice(sizes), self.alphabet, answer)
                 if _steered(rng, twins, choices, answer):
                     return twins
+        return _twins(rng, rng.randint(low, high), rng.randint(low, high), self.alphabet, 1)[0]
 
     def validate(self, instance: Instance) -> None:
         self.fields(instance)

@@ -18,6 +18,10 @@ BRUTE_FORCE_STRINGS = 4_096
 AIMED_STRINGS = 1_024
 """Up to here the sampler draws the answer first, so that no count is common."""
 
+ANSWERS = 20
+ATTEMPTS = 100
+"""Answers drawn before one is left to chance, and automata drawn for each: some counts are out of reach."""
+
 
 def dfa_string_acceptance(dfa: dict[str, Any], length: int) -> int:
     """Count the strings of a given length that a deterministic finite automaton accepts.
@@ -67,23 +71,22 @@ class DfaStringAcceptance(Base[automaton.Level]):
         length: Sequence[int] | None,
         alphabet: int,
     ):
-        self.alphabet = alphabet
         super().__init__(difficulty=difficulty, own={"states": states, "length": length})
+        self.alphabet = self.positive("alphabet", alphabet)
 
     def sample(self, rng: Random, tier: str) -> Instance:
         level = self.levels[tier]
         low, high = level.length
-        if self.alphabet**high > AIMED_STRINGS:
-            dfa = automaton.random_dfa(rng, rng.randint(*level.states), self.alphabet)
-            return {"dfa": dfa, "length": rng.randint(low, high)}
-        while True:
+        for _ in range(ANSWERS if self.alphabet**high <= AIMED_STRINGS else 0):
             answer = rng.randint(0, self.alphabet**high)
             length = rng.choice([n for n in range(low, high + 1) if self.alphabet**n >= answer])
-            for _ in range(100):  # some counts are out of reach for few states: then another answer is drawn
+            for _ in range(ATTEMPTS):
                 dfa = automaton.random_dfa(rng, rng.randint(*level.states), self.alphabet)
                 accept = _subset(rng, _strings_by_state(dfa, length), answer)
                 if accept is not None:
                     return {"dfa": {**dfa, "accept": accept}, "length": length}
+        dfa = automaton.random_dfa(rng, rng.randint(*level.states), self.alphabet)
+        return {"dfa": dfa, "length": rng.randint(low, high)}
 
     def validate(self, instance: Instance) -> None:
         self.fields(instance)

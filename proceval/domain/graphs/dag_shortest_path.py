@@ -82,8 +82,8 @@ class DagShortestPath(Base[dag.Level]):
         density: float | None,
         largest_rate: int,
     ):
-        self.largest_rate = largest_rate
         super().__init__(difficulty=difficulty, own={"vertices": vertices, "density": density})
+        self.largest_rate = self.positive("largest_rate", largest_rate)
 
     def sample(self, rng: Random, tier: str) -> Instance:
         level = self.levels[tier]
