@@ -26,7 +26,21 @@ TARGET = "_target_"
 ALLOWED_TARGETS = ("proceval.", "sandbox.")
 SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
 
-PRESENTATION = ("stage", "tracker", "workers", "outputs", "dry_run", "fresh", "rescore", "pass_k", "figures", "id")
+PRESENTATION = (
+    "stage",
+    "tracker",
+    "workers",
+    "outputs",
+    "dry_run",
+    "fresh",
+    "rescore",
+    "pass_k",
+    "figures",
+    "id",
+    "reference",
+    "tests",
+    "compare",
+)
 """Keys that change how a run is carried out or shown, and never what it computes: left out of its identity."""
 
 GENERATION = ("domain", "difficulty", "prover", "audit", "seed", "count")
@@ -73,6 +87,9 @@ class Settings(BaseModel):
     rescore: StrictBool
     figures: StrictBool
     id: StrictStr | None
+    reference: StrictStr | None
+    tests: StrictStr | None
+    compare: Annotated[list[StrictStr], Field(min_length=2, max_length=2)] | None
     outputs: Annotated[StrictStr, Field(min_length=1)]
 
 

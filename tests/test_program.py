@@ -194,3 +194,43 @@ def test_help_is_quick_to_import_and_lists_every_group(proceval):
     loaded = proceval("--help", PYTHONPROFILEIMPORTTIME="1").stderr
     for heavy in ("hydra", "pydantic", "z3", "litellm", "wandb", "pyarrow"):
         assert f" {heavy}\n" not in loaded, heavy
+
+
+def test_somebodys_own_function_is_audited_with_their_tests(proceval, tmp_path):
+    (tmp_path / "clip.py").write_text("def clip(x, high):\n    if x > high:\n        return high\n    return x\n")
+    (tmp_path / "one.jsonl").write_text('{"arguments": {"x": 5, "high": 3}, "expected": 3}\n')
+    run = proceval("stage=audit", "reference=clip.py", "tests=one.jsonl")
+    assert run.returncode == 1, run.stderr
+    assert "survives: line 4" in run.stdout
+    cases = [(5, 3, 3), (2, 3, 2), (3, 3, 3), (-4, -2, -4), (1, -2, -2), (0, 7, 0)]
+    lines = [json.dumps({"arguments": {"x": x, "high": high}, "expected": value}) for x, high, value in cases]
+    (tmp_path / "many.jsonl").write_text("\n".join(lines) + "\n")
+    better = proceval("stage=audit", "reference=clip.py", "tests=many.jsonl")
+    assert better.stdout.count("survives") < run.stdout.count("survives")
+    for words in (
+        ["reference=clip.py"],
+        ["reference=nowhere.py", "tests=one.jsonl"],
+        ["reference=clip.py", "tests=clip.py"],
+    ):
+        refused = proceval("stage=audit", *words)
+        assert refused.returncode == 2, words
+        assert "Traceback" not in refused.stderr
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_two_runs_are_compared_on_the_samples_both_scored(proceval, tmp_path, made):
+    run = proceval("stage=report", f"compare=[{made},{made}]")
+    assert run.returncode == 0, run.stderr
+    assert "difference +0.0%" in run.stdout
+    refused = proceval("stage=report", f"compare=[{made},{tmp_path}]")
+    assert refused.returncode == 2
+    assert str(tmp_path) in refused.stderr
+
+
+def test_a_dry_run_forecasts_and_asks_nothing(proceval, tmp_path):
+    run = proceval("stage=generate", *SMALL, "model=litellm", "model.id=openai/some-model")
+    assert run.returncode == 0, run.stderr
+    run = proceval("stage=evaluate", *SMALL, "model=litellm", "model.id=openai/some-model", "dry_run=true")
+    assert run.returncode == 0, run.stderr
+    assert "forecast" in run.stderr
+    assert not (_folder(tmp_path) / "records.jsonl").exists()

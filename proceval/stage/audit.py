@@ -1,80 +1,108 @@
-"""stage=audit: mutate every reference and run every mutant against its problem's tests; a survivor withholds the problem."""
+"""stage=audit: mutate every reference and run every mutant against its problem's tests; a survivor withholds the problem.
+
+With reference=FILE.py tests=FILE.jsonl it audits somebody's own function instead and prints the same report.
+"""
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from proceval import folder as files
+from proceval.audit import own
+from proceval.audit.material import Collector
+from proceval.audit.sheet import sheet
+from proceval.errors import InputError
 from proceval.folder import RunFolder
 from proceval.schema import AuditReport, Problem
 from proceval.stage import progress
-from sandbox.worker import Pool
+from sandbox.worker import Pool, Reply
+
+SHOWN = 3
+"""Withheld problems whose survivors are printed; all of them are in audit.jsonl."""
 
 
 class Audit:
-    """Writes audit.jsonl beside the dataset; exit status 1 when a mutant survived or an audit broke."""
+    """Writes audit.jsonl and material.jsonl beside the dataset; exit status 1 when a mutant survived or an audit broke."""
 
-    writes = True
-    then = ["stage=evaluate"]
     in_place = False
 
-    def __init__(self, *, audit: Any, workers: int | None, limits: Mapping[str, Any]) -> None:
+    def __init__(
+        self, *, audit: Any, workers: int | None, limits: Mapping[str, Any], reference: str | None, tests: str | None
+    ) -> None:
         self.audit, self.limits = audit, limits
         self.workers = workers or os.cpu_count() or 1
+        self.reference, self.tests = reference, tests
+        self.writes = reference is None
+        self.then: Sequence[str] = ["stage=evaluate"]
 
     def check(self, folder: RunFolder) -> None:
-        folder.source()
+        if (self.reference is None) != (self.tests is None):
+            raise InputError("reference=FILE.py and tests=FILE.jsonl go together: one of them is missing")
+        if self.reference is None:
+            folder.source()
 
     def run(self, folder: RunFolder) -> int:
-        source = folder.source()
-        folder.adopt(source, files.GENERATED)
+        if self.reference is not None and self.tests is not None:
+            return self._own(Path(self.reference), Path(self.tests))
+        folder.adopt(folder.source(), files.GENERATED)
         total = sum(1 for _ in folder.problems())
         fates: Counter[str] = Counter()
-        withheld: list[AuditReport] = []
-        limits = self.limits
+        withheld: list[tuple[Problem, AuditReport]] = []
+        material = Collector()
 
-        def work(problem: Problem, section: Any) -> AuditReport:
-            section(problem.id)
-            return self.audit.audit(problem)  # type: ignore[no-any-return]
-
-        def reports() -> Any:
-            problems = folder.problems()
-            with (
-                Pool(
-                    work,
-                    workers=self.workers,
-                    cpu_s=limits["cpu_s"],
-                    wall_s=limits["wall_s"],
-                    memory_bytes=limits["memory_bytes"],
-                ) as pool,
-                progress.bar("audit", total) as advance,
-            ):
-                for number, (problem, reply) in enumerate(zip(folder.problems(), pool.map(problems), strict=True), 1):
-                    report = reply.value if reply.status == "done" else self._broken(problem, reply)
+        def reports() -> Iterator[AuditReport]:
+            with progress.bar("audit", total) as advance:
+                for number, (problem, report) in enumerate(self._reports(folder), 1):
                     fates.update(m.fate for m in report.mutants)
+                    material.add(problem, report)
                     if not report.accepted:
-                        withheld.append(report)
+                        withheld.append((problem, report))
                     advance(number)
                     yield report
 
         files.write_records(folder / "audit.jsonl", reports())
+        files.write_records(folder / "material.jsonl", material.records(self.audit))
+        self.audit.close()
         counts = ", ".join(f"{n} {fate}" for fate, n in sorted(fates.items()))
         progress.say(f"audit    {sum(fates.values())} mutants over {total} problems: {counts}")
-        for report in withheld[:5]:
-            progress.say(f"audit    withheld {report.problem_id}: {_why(report)}")
-        if len(withheld) > 5:
-            progress.say(f"audit    ... and {len(withheld) - 5} more withheld; see audit.jsonl")
+        self._tell(withheld)
         return 1 if withheld else 0
 
-    def _broken(self, problem: Problem, reply: Any) -> AuditReport:
+    def _own(self, reference: Path, tests: Path) -> int:
+        text, cases = own.read(reference, tests)
+        report = self.audit.audit_function(text, cases)
+        print(sheet(report, text, self.audit), end="")
+        self.audit.close()
+        return 0 if report.accepted else 1
+
+    def _reports(self, folder: RunFolder) -> Iterator[tuple[Problem, AuditReport]]:
+        """Every problem with its report, in dataset order."""
+        limits = self.limits
+        with Pool(
+            self._work,
+            workers=self.workers,
+            cpu_s=limits["cpu_s"],
+            wall_s=limits["wall_s"],
+            memory_bytes=limits["memory_bytes"],
+        ) as pool:
+            for problem, reply in zip(folder.problems(), pool.map(folder.problems()), strict=True):
+                yield problem, reply.value if reply.status == "done" else self._broken(problem, reply)
+
+    def _work(self, problem: Problem, section: Any) -> AuditReport:
+        section(problem.id)
+        report: AuditReport = self.audit.audit(problem)
+        return report
+
+    def _broken(self, problem: Problem, reply: Reply) -> AuditReport:
         """A worker that died is the audit's fault: the problem is withheld, and no mutant counts as killed by it."""
-        why = f"audit worker: {reply.status} {(reply.error or '').strip().splitlines()[-1:]}"
+        why = f"audit worker: {reply.status} {' '.join((reply.error or '').strip().splitlines()[-1:])}".strip()
         return AuditReport(problem_id=problem.id, audit=self.audit.name, template_sha256="", mutants=(), fault=why)
 
-
-def _why(report: AuditReport) -> str:
-    if report.fault:
-        return report.fault
-    first = next(m for m in report.mutants if m.fate == "survived")
-    return f"line {first.line}: `{first.before}` -> `{first.after}` survives ({first.operator})"
+    def _tell(self, withheld: list[tuple[Problem, AuditReport]]) -> None:
+        for problem, report in withheld[:SHOWN]:
+            progress.say(f"audit    withheld {problem.id}, {problem.difficulty} {problem.family}")
+            progress.say(sheet(report, problem.reference, self.audit))
+        if len(withheld) > SHOWN:
+            progress.say(f"audit    ... and {len(withheld) - SHOWN} more withheld; see audit.jsonl")

@@ -4,9 +4,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from proceval import config
+from proceval import config, paired
 from proceval.conftree import config_dir
-from proceval.folder import RunFolder
+from proceval.errors import InputError
+from proceval.folder import RunFolder, read
+from proceval.schema import Verdict
 from proceval.stage import progress
 
 
@@ -16,15 +18,21 @@ class Report:
     With dataset=FOLDER it reports on that run folder, or on all jobs of that sweep folder, in place.
     """
 
-    writes = True
     then = ["--multirun", "model=mock,gold", "difficulty=easy,hard"]
     in_place = True
 
-    def __init__(self, *, tracker: Any, pass_k: list[int], figures: bool) -> None:
+    def __init__(self, *, tracker: Any, pass_k: list[int], figures: bool, compare: list[str] | None) -> None:
         self.tracker, self.pass_k, self.figures = tracker, pass_k, figures
+        self.pair = [Path(name) for name in compare or ()]
+        self.writes = not self.pair
 
     def check(self, folder: RunFolder) -> None:
-        if not is_sweep(folder.path):
+        for run in self.pair:
+            if not (run / "verdicts.jsonl").is_file():
+                raise InputError(
+                    f"compare: {run} holds no verdicts.jsonl; give two evaluated run folders, compare=[A,B]"
+                )
+        if not self.pair and not is_sweep(folder.path):
             folder.source()
 
     def start(self) -> None:
@@ -32,6 +40,8 @@ class Report:
         self.tracker.start()
 
     def run(self, folder: RunFolder, exit_status: int = 0) -> int:
+        if self.pair:
+            return self._compare()
         from proceval.report import markdown, parquet, plots, summary
 
         if is_sweep(folder.path):
@@ -52,6 +62,18 @@ class Report:
         _show(found)
         self.tracker.write(folder.path, found, config.redact(folder.settings))
         self.tracker.close(exit_status)
+        return 0
+
+    def _compare(self) -> int:
+        """The paired comparison of two runs on the samples that both scored."""
+        first, second = (list(read(run / "verdicts.jsonl", Verdict)) for run in self.pair)
+        names = [self.pair[0].name, self.pair[1].name]
+        try:
+            found = paired.compare(first, second)
+        except ValueError as error:
+            raise InputError(f"compare: {error}; compare the runs of one model each") from error
+        for sentence in paired.sentences(found, first=names[0], second=names[1]):
+            print(sentence)
         return 0
 
 
