@@ -14,7 +14,7 @@ from sandbox.waiting import Steps, Wait
 
 START_S = 30.0
 """A guest that has not set up its limits by then is a fault of the sandbox: no code has been read yet."""
-_CHUNK_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 14
 
 
 class SandboxFault(Exception):
@@ -69,7 +69,9 @@ class _Session:
         self.loaded = False
         self.used_s = 0.0
         self.largest_frame = 64 + max(job.limits.output_bytes, 16 * MESSAGE_CHARACTERS)
-        self.open = {guest.replies, guest.output}
+        self.watched: tuple[int, ...] = (guest.replies, guest.output)
+        if guest.death is not None:
+            self.watched += (guest.death,)
 
     def talk(self, results: list[Result]) -> Steps[_Ending | None]:
         """Append a result per call as it comes; None when all calls are done, else why this guest cannot go on."""
@@ -107,28 +109,28 @@ class _Session:
         return answer if isinstance(answer, _Ending) else _result(*answer, cpu_s=self.used_s, loaded=self.loaded)
 
     def _answer(self, nonce: bytes, cpu_limit_s: float, wall_limit_s: float) -> Steps[tuple[bytes, bytes] | _Ending]:
-        start_s, before_s = time.monotonic(), self.guest.cpu_s() or 0.0
-        death = self.guest.death
+        guest, requests = self.guest, (self.guest.requests,)
+        start_s, before_s = time.monotonic(), guest.cpu_s() or 0.0
         self.used_s = 0.0
         self._write()
         while True:
             left_s = start_s + wall_limit_s - time.monotonic()
-            patience_s = min(left_s, cpu_limit_s - self.used_s) if death is not None else min(left_s, 0.02)
-            watched = (*self.open, death) if death is not None else tuple(self.open)
-            ready = yield Wait(watched, (self.guest.requests,) if self.outbox else (), patience_s)
-            dead = death in ready or (death is None and self.guest.dead())
+            patience_s = min(left_s, cpu_limit_s - self.used_s) if guest.death is not None else min(left_s, 0.02)
+            ready = yield Wait(self.watched, requests if self.outbox else (), patience_s)
+            dead = guest.death in ready or (guest.death is None and guest.dead())
             if self.outbox:
                 self._write()
-            if self.guest.replies in ready or dead:
+            if dead or guest.replies in ready:
                 self._read_replies(dead)
-            frame = self._frame(nonce)
-            # The guest flushes before it answers, so all that a call has printed is there once its answer is.
-            if (frame or dead or self.guest.output in ready) and not self._read_output():
+            # The guest flushes before it answers and `replies` is looked at first, so with an answer all is here that
+            # its call has printed.
+            if (dead or guest.output in ready) and not self._read_output():
                 return _Ending("output_limit", "stdout and stderr")
-            self.used_s = max(self.used_s, (self.guest.cpu_s() or 0.0) - before_s)
+            self.used_s = max(self.used_s, (guest.cpu_s() or 0.0) - before_s)
             # CPU first: a call that came back above its limit before we could kill it has still run out of time.
             if self.used_s > cpu_limit_s:
                 return _Ending("timeout", "CPU time")
+            frame = self._frame(nonce)
             if frame is not None:
                 return frame
             if time.monotonic() - start_s > wall_limit_s:
@@ -158,14 +160,14 @@ class _Session:
         return True
 
     def _read(self, number: int, into: bytearray) -> bool:
-        if number not in self.open:
+        if number not in self.watched:
             return False
         try:
             received = os.read(number, _CHUNK_BYTES)
         except BlockingIOError:
             return False
         if not received:
-            self.open.discard(number)
+            self.watched = tuple(other for other in self.watched if other != number)
         into += received
         return bool(received)
 

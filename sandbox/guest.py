@@ -30,6 +30,8 @@ globals()["__builtins__"] = dict(vars(builtins))
 FILENAME = "<solution>"
 NO_NONCE = b"-" * 16
 MESSAGE_CHARACTERS = 500
+_CHUNK_BYTES = 1 << 13
+"""Small: the interpreter sets aside as much for every read, and a fresh guest pays for each page of it."""
 _read, _write, _leave, _process_time = os.read, os.write, os._exit, time.process_time
 _getrlimit, _setrlimit = resource.getrlimit, resource.setrlimit
 _RLIMIT_CPU, _INFINITY = resource.RLIMIT_CPU, resource.RLIM_INFINITY
@@ -132,7 +134,7 @@ def _receive(requests: int) -> tuple[bytes, bytes]:
     # The host asks one thing at a time, so nothing follows a frame.
     parts, received, size = [], 0, 20
     while received < size:
-        part = _read(requests, 1 << 20)
+        part = _read(requests, _CHUNK_BYTES)
         if not part:
             _leave(0)
         parts.append(part)

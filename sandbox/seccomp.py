@@ -13,6 +13,7 @@ _LOAD, _JUMP, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x4
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000
+_END_OF_NUMBERS = 0x3FFFFFFF
 _NEWEST = {"x86_64": 335, "aarch64": 294}
 """From here on ENOSYS, so that the C library falls back to a call it knows (clone3 to clone)."""
 _ARGUMENT_OFFSET = 16
@@ -92,14 +93,14 @@ def _assemble(bodies: dict[int, Code], otherwise: Code, newest: int | None) -> b
         raise OSError(errno.ENOSYS, f"no system call table for {MACHINE}")
     spans: list[tuple[int, Code]] = []
     following = 0
-    for number, body in sorted(bodies.items()):
+    for number, body in [*sorted(bodies.items()), (_END_OF_NUMBERS, otherwise)]:
         if number > following:
             _append(spans, following, otherwise)
-        _append(spans, number, body)
+            if newest is not None and number > newest:
+                _append(spans, max(following, newest), _refuse(errno.ENOSYS))
+        if number < _END_OF_NUMBERS:
+            _append(spans, number, body)
         following = number + 1
-    _append(spans, following, otherwise)
-    if newest is not None:
-        _append(spans, max(following, newest), _refuse(errno.ENOSYS))
     code = [
         _instruction(_LOAD, 4),
         _instruction(_EQUAL, _ARCHITECTURE[MACHINE], 1, 0),

@@ -37,7 +37,8 @@ set_tid_address 218 fadvise64 221 clock_gettime 228 clock_getres 229 clock_nanos
 epoll_ctl 233 tgkill 234 openat 257 mkdirat 258 newfstatat 262 unlinkat 263 renameat 264 linkat 265 symlinkat 266
 readlinkat 267 fchmodat 268 faccessat 269 pselect6 270 ppoll 271 set_robust_list 273 get_robust_list 274 utimensat 280
 epoll_pwait 281 eventfd2 290 epoll_create1 291 dup3 292 pipe2 293 preadv 295 pwritev 296 prlimit64 302 getcpu 309
-renameat2 316 getrandom 318 copy_file_range 326 statx 332 rseq 334 kill 62
+renameat2 316 getrandom 318 copy_file_range 326 statx 332 rseq 334 close_range 436
+kill 62
 """
 _AARCH64 = """
 getcwd 17 eventfd2 19 epoll_create1 20 epoll_ctl 21 epoll_pwait 22 dup 23 dup3 24 fcntl 25 ioctl 29 mkdirat 34
@@ -52,7 +53,7 @@ times 153 getpgid 155 getsid 156 getgroups 158 uname 160 getrusage 165 umask 166
 getpid 172 getppid 173 getuid 174 geteuid 175 getgid 176 getegid 177 gettid 178 sysinfo 179 socketpair 199
 getsockname 204 getpeername 205 sendto 206 recvfrom 207 setsockopt 208 getsockopt 209 shutdown 210 brk 214 munmap 215
 mremap 216 clone 220 mmap 222 fadvise64 223 mprotect 226 msync 227 mincore 232 madvise 233 prlimit64 261 renameat2 276
-getrandom 278 copy_file_range 285 statx 291 rseq 293
+getrandom 278 copy_file_range 285 statx 291 rseq 293 close_range 436
 """
 # What a shell command in a workspace must not call; everything else it may.
 _FORBIDDEN_X86_64 = """

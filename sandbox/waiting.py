@@ -7,14 +7,12 @@ import asyncio
 import collections
 import select
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(NamedTuple):
     """Descriptors to wait for, and for how many seconds at most."""
 
     reads: tuple[int, ...]
@@ -23,24 +21,23 @@ class Wait:
 
 
 T = TypeVar("T")
-Steps = Generator[Wait, frozenset[int], T]
-"""Yields what it waits for and is sent the descriptors that are ready, none after the time is up; returns a T."""
+Steps = Generator[Wait, Sequence[int], T]
+"""Yields what it waits for and is sent the descriptors that are ready, none after the time is up; returns a T.
 
-_NOTHING: frozenset[int] = frozenset()
+They are looked at in the order of `reads`: if the first is ready, whatever happened to the second before shows, too.
+"""
 
 
 def drive(steps: Steps[T]) -> T:
     """Run `steps` to its end, blocking this thread."""
+    poller, watched = select.poll(), None
     try:
         wait = next(steps)
         while True:
-            poller = select.poll()
-            for number in wait.reads:
-                poller.register(number, select.POLLIN)
-            for number in wait.writes:
-                poller.register(number, select.POLLOUT)
-            events = poller.poll(max(0, int(wait.seconds * 1000) + 1) if wait.seconds > 0 else 0)
-            wait = steps.send(frozenset([number for number, _ in events]))
+            if watched != wait[:2]:
+                poller, watched = _poller(wait), wait[:2]
+            events = poller.poll(int(wait.seconds * 1000) + 1 if wait.seconds > 0 else 0)
+            wait = steps.send([number for number, _ in events])
     except StopIteration as end:
         value: T = end.value
         return value
@@ -54,7 +51,8 @@ async def adrive(steps: Steps[T]) -> T:
     try:
         wait = next(steps)
         while True:
-            wait = steps.send(await _ready(loop, wait))
+            await _something(loop, wait)
+            wait = steps.send([number for number, _ in _poller(wait).poll(0)])
     except StopIteration as end:
         value: T = end.value
         return value
@@ -62,20 +60,30 @@ async def adrive(steps: Steps[T]) -> T:
         steps.close()
 
 
-async def _ready(loop: asyncio.AbstractEventLoop, wait: Wait) -> frozenset[int]:
-    found: asyncio.Future[frozenset[int]] = loop.create_future()
+def _poller(wait: Wait) -> "select.poll":
+    poller = select.poll()
+    for number in wait.reads:
+        poller.register(number, select.POLLIN)
+    for number in wait.writes:
+        poller.register(number, select.POLLOUT)
+    return poller
 
-    def tell(ready: frozenset[int]) -> None:
-        if not found.done():
-            found.set_result(ready)
 
-    timer = loop.call_later(max(0.0, wait.seconds), tell, _NOTHING)
+async def _something(loop: asyncio.AbstractEventLoop, wait: Wait) -> None:
+    """Return when a descriptor is ready or the time is up."""
+    happened: asyncio.Future[None] = loop.create_future()
+
+    def tell() -> None:
+        if not happened.done():
+            happened.set_result(None)
+
+    timer = loop.call_later(max(0.0, wait.seconds), tell)
     try:
         for number in wait.reads:
-            loop.add_reader(number, tell, frozenset((number,)))
+            loop.add_reader(number, tell)
         for number in wait.writes:
-            loop.add_writer(number, tell, frozenset((number,)))
-        return await found
+            loop.add_writer(number, tell)
+        await happened
     finally:
         timer.cancel()
         for number in wait.reads:
