@@ -215,7 +215,7 @@ def test_somebodys_own_function_is_audited_with_their_tests(proceval, tmp_path):
         refused = proceval("stage=audit", *words)
         assert refused.returncode == 2, words
         assert "Traceback" not in refused.stderr
-    assert not (tmp_path / "outputs").exists()
+    assert not any(path.is_file() for path in (tmp_path / "outputs").rglob("*"))
 
 
 def test_two_runs_are_compared_on_the_samples_both_scored(proceval, tmp_path, made):
