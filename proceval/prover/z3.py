@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal
 
-from proceval.errors import Finding
+from proceval.errors import Finding, InputError
 from proceval.protocols import Proof, Section
 from proceval.prover import propagation
 from proceval.schema import Opinion, Query, Status
@@ -38,6 +38,9 @@ class Z3:
     name = "z3"
 
     def __init__(self, *, resource_budget: int, rounds: int, limits: Mapping[str, Any]):
+        for key, value in (("resource_budget", resource_budget), ("rounds", rounds)):
+            if type(value) is not int or not 1 <= value < 2**32:
+                raise InputError(f"prover.{key} is {value!r}; allowed is an integer from 1 to {2**32 - 1}")
         self.resource_budget = resource_budget
         self.rounds = rounds
         self.limits = dict(limits)

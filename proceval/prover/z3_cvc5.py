@@ -12,6 +12,9 @@ from proceval.smt import Values
 
 Verdict = Literal["sat", "unsat", "unknown"]
 
+WITNESS_FACTOR = 5
+"""Checking a witness needs no search: it may spend more units, which then are short ones."""
+
 
 class Z3Cvc5(Z3):
     """Z3 first; what it proves unique goes to cvc5, whose disagreement stops the run.
@@ -34,8 +37,8 @@ class Z3Cvc5(Z3):
     def opinions(self, session: Session, values: Values, answer: object) -> tuple[Opinion, ...]:
         spec = session.spec
         witnessed = session.text("existence") + spec.exactly(values)
-        existence = self._ask(witnessed, "existence", session.section)
-        uniqueness = self._ask(session.text("uniqueness"), "uniqueness", session.section)
+        existence = self._ask(witnessed, "existence", session.section, WITNESS_FACTOR * self.second_budget)
+        uniqueness = self._ask(session.text("uniqueness"), "uniqueness", session.section, self.second_budget)
         if existence == "unsat" or uniqueness == "sat":
             raise Finding(
                 f"{self.solver} proves the answer {answer!r} unique, {self.second} says {existence} to its existence "
@@ -44,13 +47,13 @@ class Z3Cvc5(Z3):
         second = Opinion(by=self.second, existence=existence, uniqueness=uniqueness)
         return (second, *super().opinions(session, values, answer))
 
-    def _ask(self, text: str, kind: str, section: Section) -> Verdict:
+    def _ask(self, text: str, kind: str, section: Section, budget: int) -> Verdict:
         """cvc5's verdict on a text within the budget. Raises ValueError for a text that it cannot read."""
         import cvc5
 
         section(f"cvc5 {kind} query")
         solver = cvc5.Solver()
-        solver.setOption("rlimit", str(self.second_budget))
+        solver.setOption("rlimit", str(budget))
         parser = cvc5.InputParser(solver)
         parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, kind)
         symbols = parser.getSymbolManager()

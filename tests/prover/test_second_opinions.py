@@ -44,7 +44,7 @@ def test_everybody_agrees_on_every_family(both: Any, name: str) -> None:
 @pytest.mark.parametrize(("existence", "uniqueness"), [("unsat", "unsat"), ("sat", "sat")])
 def test_a_disagreement_stops_the_run(both: Any, monkeypatch: Any, existence: str, uniqueness: str) -> None:
     said = {"existence": existence, "uniqueness": uniqueness}
-    monkeypatch.setattr(both, "_ask", lambda text, kind, section: said[kind])
+    monkeypatch.setattr(both, "_ask", lambda text, kind, section, budget: said[kind])
     with pytest.raises(Finding, match="cvc5"):
         both.certify(interval(4, 4), silent)
 

@@ -141,6 +141,12 @@ def test_too_many_rounds_are_no_proof() -> None:
     assert (proof.status, proof.reason) == ("unknown", "rounds")
 
 
+@pytest.mark.parametrize("change", [{"resource_budget": 0}, {"resource_budget": 2**32}, {"rounds": 0}, {"rounds": 1.5}])
+def test_an_impossible_budget_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(Exception, match=next(iter(change))):
+        make("z3", **change)
+
+
 def counts(prover: Any, *specs: Spec) -> list[list[int | None]]:
     return [[q.resource_count for q in prover.certify(spec, silent).queries] for spec in specs]
 
