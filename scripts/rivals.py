@@ -17,12 +17,11 @@ from pathlib import Path
 from proceval.schema import Test
 
 TESTS = """import json
-import pathlib
 
 import pytest
 import subject
 
-CASES = json.loads(pathlib.Path(__file__).with_name("cases.json").read_text())
+CASES = json.loads({cases!r})
 
 
 @pytest.mark.parametrize("arguments, expected", CASES)
@@ -65,8 +64,8 @@ def run(tool: str, environment: Path, source: str, entry_point: str, tests: Sequ
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         (place / "subject.py").write_text(source)
-        (place / "test_subject.py").write_text(TESTS.format(entry_point=entry_point))
-        (place / "cases.json").write_text(json.dumps([[test.arguments, test.expected] for test in tests]))
+        cases = json.dumps([[test.arguments, test.expected] for test in tests])
+        (place / "test_subject.py").write_text(TESTS.format(entry_point=entry_point, cases=cases))
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         mutants = (_cosmic_ray if tool == "cosmic-ray" else _mutmut)(place, environment.absolute() / "bin", source)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -49,6 +49,7 @@ class Gate:
         step_budget_base: int,
         pool_size: int,
         search_seeds: int,
+        suite_least: int,
         suite_limit: int,
         limits: Mapping[str, float],
     ):
@@ -58,10 +59,13 @@ class Gate:
             raise InputError(f"audit.tiers is {list(tiers)}; {needed} is needed, allowed are {', '.join(TIERS)}")
         if step_budget_factor < 2 or step_budget_base < 1:
             raise InputError("audit.step_budget_factor must be at least 2 and audit.step_budget_base at least 1")
-        if min(pool_size, search_seeds, suite_limit) < 0:
-            raise InputError("audit.pool_size, audit.search_seeds and audit.suite_limit must not be negative")
+        if min(pool_size, search_seeds, suite_least) < 0:
+            raise InputError("audit.pool_size, audit.search_seeds and audit.suite_least must not be negative")
+        if suite_limit < suite_least:
+            raise InputError(f"audit.suite_limit is {suite_limit}, less than audit.suite_least, which is {suite_least}")
         self.tiers = tuple(tiers)
-        self.pool_size, self.search_seeds, self.suite_limit = pool_size, search_seeds, suite_limit
+        self.pool_size, self.search_seeds = pool_size, search_seeds
+        self.suite_least, self.suite_limit = suite_least, suite_limit
         try:
             bounds = Limits(float(limits["cpu_s"]), float(limits["wall_s"]), int(limits["memory_bytes"]))
         except (KeyError, TypeError, ValueError) as error:
@@ -81,6 +85,9 @@ class Gate:
     def choose(self, family: Family, main: Instance, expected: Json, rng: Random) -> list[Instance]:
         """Companion instances that, with the main one, kill every mutant outside the ledger, if the pool can.
 
+        There are `suite_least` to `suite_limit` of them: what the kills do not need is filled up with instances about as
+        long as the main one, those first that kill what no other companion does.
+
         The pool is the same for all problems of a family, so that its proofs can be shared; `rng` decides between
         instances that kill equally many and are about equally long. Raises Finding when reference and oracle disagree.
         """
@@ -89,12 +96,15 @@ class Gate:
         wanted = [m for m in made.runnable if self._gates(made, m) and m.id not in excused]
         rows = self._run(family, [(main, expected)], wanted)
         alive = {mutant.id for mutant, row in zip(wanted, rows, strict=True) if not any(row.kills)}
-        if not alive:
-            return []
         pool = self._pool(family, wanted)
         candidates = {i: kills for i, kills in enumerate(pool.kills) if pool.tests[i][0] != main}
         costs = {i: (suite.size_class(pool.tests[i][0]), rng.random()) for i in candidates}
-        return [dict(pool.tests[i][0]) for i in suite.cover(candidates, costs, alive, self.suite_limit)]
+        chosen = suite.cover(candidates, costs, alive, self.suite_limit)
+        every = {mutant.id for mutant in wanted}
+        short = {i: candidates[i] for i, (size, _) in costs.items() if i in chosen or size <= suite.size_class(main)}
+        for kills in (short, candidates):
+            chosen = suite.fill(chosen, kills, costs, every, self.suite_least)
+        return [dict(pool.tests[i][0]) for i in chosen]
 
     def _pool(self, family: Family, wanted: Sequence[Candidate]) -> "Pool":
         """The family's targeted instances and what each kills, measured once a process.

@@ -26,6 +26,24 @@ def cover(
     return chosen
 
 
+def fill(
+    chosen: list[int],
+    kills: Mapping[int, set[str]],
+    costs: Mapping[int, tuple[float, ...]],
+    wanted: set[str],
+    least: int,
+) -> list[int]:
+    """The chosen instances and, up to `least`, those that kill most of what no chosen one kills."""
+    while len(chosen) < least:
+        rest = {number: killed for number, killed in kills.items() if number not in chosen}
+        told = set().union(*(kills[number] for number in chosen))
+        more = cover(rest, costs, wanted - told, 1) or cover(rest, costs, wanted, 1)
+        if not more:
+            break
+        chosen = chosen + more
+    return chosen
+
+
 def size_class(instance: object) -> int:
     """Bits of the length of the instance's JSON text: what a test costs to prove, to store and to read, roughly."""
     return len(canonical(instance)).bit_length()

@@ -54,6 +54,7 @@ def test_every_problem_passes_with_a_small_suite_and_the_ledger_holds(family: Fa
         assert report.audit == "standard 1"
         reports.append(report)
         sizes.append(len(problem.tests))
+    assert min(sizes) >= 3
     assert sorted(sizes)[len(sizes) // 2] <= 5
     assert sum(mutant.fate in ("killed", "timeout") for mutant in reports[0].mutants) > 20
     counts = figures(reports)
@@ -163,6 +164,7 @@ def test_a_bad_reference_is_the_users_error(standard: Standard, text: str, sente
         ("step_budget_factor", 1),
         ("pool_size", -1),
         ("search_seeds", -1),
+        ("suite_limit", 1),
         ("limits", {}),
     ],
 )
