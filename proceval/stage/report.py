@@ -48,17 +48,21 @@ class Report:
             sweep(folder.path, self.pass_k)
             return 0
         self.start()
-        found = summary.write(
-            folder.path,
-            exit_status=exit_status,
-            versions=config.versions(),
-            git_commit=config.git_commit(config_dir()),
-            ks=self.pass_k,
-        )
-        parquet.write(folder.path)
-        if self.figures:
-            plots.draw(folder.path, found)
-        markdown.write(folder.path, found)
+        with progress.bar("report", 3) as advance:
+            found = summary.write(
+                folder.path,
+                exit_status=exit_status,
+                versions=config.versions(),
+                git_commit=config.git_commit(config_dir()),
+                ks=self.pass_k,
+            )
+            advance(1)
+            parquet.write(folder.path)
+            advance(2)
+            if self.figures:
+                plots.draw(folder.path, found)
+            markdown.write(folder.path, found)
+            advance(3)
         _show(found)
         self.tracker.write(folder.path, found, config.redact(folder.settings))
         self.tracker.close(exit_status)
