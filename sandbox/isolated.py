@@ -20,6 +20,14 @@ from sandbox.waiting import Lender, Steps, Wait, adrive, drive
 
 _FIRST_USER = 61000
 """As root, the server with number n becomes user 61000 + n, so that no two of them and nothing else share one."""
+_ALLOCATOR = {
+    # One arena: each further one would set 64 MB of a guest's address space aside per thread.
+    "MALLOC_ARENA_MAX": "1",
+    # A heap that grows in large steps and keeps what it has costs a fresh guest fewer calls and fewer new pages.
+    "MALLOC_TOP_PAD_": str(256 << 10),
+    "MALLOC_TRIM_THRESHOLD_": str(4 << 20),
+    "MALLOC_MMAP_THRESHOLD_": str(4 << 20),
+}
 _END_S = 15.0
 
 
@@ -110,7 +118,7 @@ class _Server:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         work = namespaces.WORK if self._refusal is None else self._own_folder()
         options = forkserver.Options(theirs.fileno(), self.user, self._refusal is None, work)
-        environment = guest_environment(work) | {"MALLOC_ARENA_MAX": "1"}
+        environment = guest_environment(work) | _ALLOCATOR
         try:
             self._process = subprocess.Popen(
                 [interpreter(), *GUEST_FLAGS, os.path.abspath(forkserver.__file__), json.dumps(vars(options))],
