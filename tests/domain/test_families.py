@@ -182,10 +182,11 @@ def test_equal_forms_have_equal_answers(family: Any) -> None:
 def test_spaces_are_counted_and_samples_reach_all_of_a_small_one(named: Any) -> None:
     reachability = named("dag_reachability")
     assert reachability.space("easy") == 118
-    samples = (reachability.sample(rng("space", k), "easy") for k in range(6000))
+    samples = (reachability.sample(rng("space", k), "easy") for k in range(4000))
     forms = {canonical(reachability.canonical(sample, "easy")) for sample in samples}
-    assert 110 <= len(forms) <= 118
+    assert 105 <= len(forms) <= 118
     assert named("dag_topological_position").space("easy") == 3 * 25 + 4 * 543
+    assert named("dag_topological_position").space("frontier") is None
     acceptance = named("dfa_string_acceptance")
     assert acceptance.space("easy") == 924
     seen = {canonical(acceptance.canonical(acceptance.sample(rng("space", k), "easy"), "easy")) for k in range(2000)}

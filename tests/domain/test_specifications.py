@@ -13,7 +13,7 @@ def spread(family: Any, limit: int) -> list[Any]:
 
 
 def test_dropping_or_negating_any_rule_is_noticed(family: Any, prover: Any) -> None:
-    instances = spread(family, 200)
+    instances = spread(family, 120)
     assert scope.unnoticed(family, prover, instances, scope.without) == set()
     assert scope.unnoticed(family, prover, instances, scope.negated) == set()
 

@@ -15,6 +15,9 @@ from proceval.smt import Spec, disj
 BRUTE_FORCE_VERTICES = 5
 """Up to here the oracle compares all orders; beyond, it removes vertices one by one."""
 
+COUNTED_VERTICES = 12
+"""Up to here spaces are counted; beyond, nobody runs out of them."""
+
 TRIES = 50
 """Draws in search of a vertex whose round does not follow from its label alone."""
 
@@ -152,7 +155,7 @@ class DagTopologicalPosition(Base[dag.Level]):
 
     def space(self, tier: str) -> int | None:
         low, high = self.levels[tier].vertices
-        return sum(n * dag.count_dags(n) for n in range(low, high + 1))
+        return sum(n * dag.count_dags(n) for n in range(low, high + 1)) if high <= COUNTED_VERTICES else None
 
 
 def removal_order(n: int, edges: Sequence[Sequence[int]]) -> list[int]:
