@@ -315,3 +315,13 @@ def test_a_deep_locked_tree_is_cleared_and_links_are_not_followed(tmp_path):
     scratch.remove(str(top))
     assert not top.exists()
     assert (keep / "file").read_text() == "here"
+
+
+@linux_only
+def test_the_example_of_the_readme_runs(capsys):
+    import sandbox
+
+    readme = (Path(sandbox.__file__).parent / "README.md").read_text()
+    example = readme.split("```python\n")[1].split("```")[0]
+    exec(example.replace("refuse", "warn"), {})
+    assert "['2', '3']" in capsys.readouterr().out
