@@ -83,6 +83,10 @@ class Generate:
         progress.say(
             f"generate {facts['problems']} problems, every answer proved unique; candidates rejected: {rejected}"
         )
+        if facts["machine_dependent"]:
+            progress.say(
+                "generate a kill switch fired: what was accepted may depend on this machine (marked in generation.json)"
+            )
         for short in facts["shortfalls"]:
             progress.say(f"generate {short['difficulty']} {short['family']}: {short['sentence']}")
         return 0
@@ -181,9 +185,8 @@ class Generate:
         if found.disagreement is not None:
             report = folder / "bug-report.json"
             files.write_atomically(report, json.dumps(found.disagreement, indent=1) + "\n")
-            raise Finding(
-                f"solver and oracle disagree on an instance of {ticket.family}; nothing was published, it is in {report}"
-            )
+            why = found.disagreement.get("error", "solver and oracle disagree")
+            raise Finding(f"{ticket.family}: {why}; nothing was published, the instance is in {report}")
         return found
 
     # ------------------------------------------------------------------------------------- the worker
@@ -212,6 +215,8 @@ class Generate:
             except Malformed:
                 rejected.append((attempt, "malformed"))
                 continue
+            except Finding as error:  # two solvers, or reference and oracle, contradict each other
+                return Candidate(disagreement={"family": family.name, "instance": instance, "error": str(error)})
             if found.problem is not None or found.disagreement is not None:
                 return found.with_rejections(rejected)
             rejected.append((attempt, found.reason or "unknown"))

@@ -17,7 +17,7 @@ from proceval.errors import InputError, Malformed
 from proceval.folder import RunFolder
 from proceval.problem import problem_id, prove
 from proceval.protocols import Family, Prover, Section
-from proceval.schema import Certificate, Problem
+from proceval.schema import Certificate, Opinion, Problem
 from proceval.seeding import canonical, text_digest
 from proceval.stage import progress
 from sandbox.worker import Pool, Reply
@@ -213,8 +213,14 @@ def _compare_evidence(
         yield f"{where}.oracle", f"{stored.oracle!r} instead of {family.oracle_name!r}"
     if stored.queries and proof.queries and stored.queries[0].smt_sha256 != proof.queries[0].smt_sha256:
         yield f"{where}.queries.0.smt_sha256", "the specification rebuilt from the instance has another text"
-    if stored.solver == proof.solver and stored.queries != proof.queries:
+    if stored.solver != proof.solver:
+        yield (
+            f"{where}.solver",
+            f"made by {stored.solver}, proved again by {proof.solver}: its counts cannot be compared",
+        )
+    elif stored.queries != proof.queries:
         yield f"{where}.queries", "verdicts, hashes or resource counts differ from the same solver's, run again"
+    yield from _compare_opinions(f"{where}.opinions", stored.opinions, proof.opinions)
     for query in stored.queries:
         path = source / "certificates" / query.smt_sha256[:2] / f"{query.smt_sha256}.smt2.gz"
         try:
@@ -224,6 +230,14 @@ def _compare_evidence(
             continue
         if text_digest(text) != query.smt_sha256:
             yield f"{where}, {path.name}", "the text does not have this hash"
+
+
+def _compare_opinions(where: str, stored: Sequence[Opinion], again: Sequence[Opinion]) -> Iterator[Fault]:
+    """Second opinions against those given now; one of cvc5 is compared only where prover=z3_cvc5 asks it again."""
+    asked = any(opinion.by.startswith("cvc5 ") for opinion in again)
+    kept = [opinion for opinion in stored if asked or not opinion.by.startswith("cvc5 ")]
+    if kept != list(again):
+        yield where, "differ from those given now"
 
 
 def same(left: Any, right: Any) -> bool:
