@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-RESOURCE_LIMIT = 20_000_000
-"""Z3's work counter for one query of a script; decides instead of a clock."""
+Z3_LIMIT = 1_000_000
+CVC5_LIMIT = 100_000
+"""Each solver's own work counter for one query of a script; decides instead of a clock."""
 
 
 def z3(text: str) -> list[str]:
@@ -11,7 +12,7 @@ def z3(text: str) -> list[str]:
     import z3 as solver
 
     context = solver.Context()
-    return _checked(solver.Z3_eval_smtlib2_string(context.ref(), f"(set-option :rlimit {RESOURCE_LIMIT})\n{text}"))
+    return _checked(solver.Z3_eval_smtlib2_string(context.ref(), f"(set-option :rlimit {Z3_LIMIT})\n{text}"))
 
 
 def cvc5(text: str) -> list[str]:
@@ -20,7 +21,7 @@ def cvc5(text: str) -> list[str]:
 
     engine = solver.Solver()
     engine.setOption("incremental", "true")
-    engine.setOption("rlimit-per", str(RESOURCE_LIMIT // 200))
+    engine.setOption("rlimit-per", str(CVC5_LIMIT))
     parser = solver.InputParser(engine)
     parser.setStringInput(solver.InputLanguage.SMT_LIB_2_6, "(set-logic ALL)\n" + text, "script")
     answers = ""

@@ -1,5 +1,9 @@
 """The ledger of equivalents: every entry is proved again here, and every way of being wrong is noticed."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from proceval.audit import gate as gates
@@ -10,7 +14,7 @@ from proceval.audit.template import template
 from proceval.protocols import Instance
 from proceval.schema import Test
 from proceval.seeding import rng
-from tests.audit.conftest import FAMILIES, TIERS
+from tests.audit.conftest import CONF, FAMILIES, TIERS
 
 BOOKS = {book.family: book for book in books()}
 
@@ -120,7 +124,30 @@ def test_obligations_are_made_from_the_code(invariant: str, before: str, after: 
     assert bool(findings) == (verdict == "sat")
 
 
+@pytest.mark.parametrize(
+    ("claim", "expectation", "right"),
+    [
+        ("(> x 0)", "sat", True), ("(> x 0)", "unsat", False), ("(> x 0)", "open", True),
+        ("(and (> x 0) (< x 0))", "unsat", True), ("(and (> x 0) (< x 0))", "open", False),
+    ],
+)  # fmt: skip
+def test_scripts_are_held_to_their_expectations(claim: str, expectation: str, right: bool) -> None:
+    text = f"(declare-const x Int)\n(assert {claim})\n; expect {expectation}: label\n(check-sat)\n"
+    assert (list(script("made", text)) == []) == right
+    assert list(script("made", text + "(check-sat)\n"))  # a query that nobody expects
+
+
 def test_what_cannot_be_translated_is_refused() -> None:
     for text in ("f(a) < b", "a in b", "a // b == 1"):
         with pytest.raises(ValueError, match="no "):
             local.obligation("True", text, "True")
+
+
+@pytest.mark.slow
+def test_the_script_proves_everything_again_with_many_instances() -> None:
+    command = [sys.executable, "scripts/ledger.py", "--check"]
+    run = subprocess.run(
+        command, cwd=CONF.parent, env={**os.environ, "PYTHONPATH": str(CONF.parent)}, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout == "nothing found wrong\n"

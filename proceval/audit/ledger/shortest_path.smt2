@@ -92,6 +92,11 @@
 (check-sat)
 (pop 1)
 (push 1)
+(assert (not (known2 next)))
+; expect open: that every walked edge makes its head known is false, and the assumptions do not prove it
+(check-sat)
+(pop 1)
+(push 1)
 (assert (not (and (known2 source) (= (distance2 source) 0) (forall ((y Vertex)) (=> (known2 y) (reachable y))))))
 ; expect unsat: the step keeps the source at 0 and reaches only what can be reached
 (check-sat)

@@ -69,6 +69,11 @@
 (check-sat)
 (pop 1)
 (push 1)
+(assert (not (waiting2 next)))
+; expect open: that every successor waits is false, and the assumptions do not prove it
+(check-sat)
+(pop 1)
+(push 1)
 (assert (not (reached next)))
 (assert (waiting next))
 ; expect unsat: what is pushed was not waiting, so the list never holds a vertex twice and is a set
