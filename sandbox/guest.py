@@ -56,7 +56,7 @@ def serve(requests: int, replies: int) -> NoReturn:
         while function is not None:
             nonce, body = _receive(requests)
             _limit_next_section(cpu_s)
-            _send(replies, nonce, _answer(function, _parse(body.decode()), output_bytes))
+            _send(replies, nonce, _answer(function, body, output_bytes))
     finally:
         _leave(70)
 
@@ -75,9 +75,9 @@ def _load(code: str, entry_point: str) -> tuple[Any, bytes]:
         _flush()
 
 
-def _answer(function: Any, arguments: dict[str, Any], output_bytes: int) -> bytes:
+def _answer(function: Any, arguments: bytes, output_bytes: int) -> bytes:
     try:
-        value = function(**arguments)
+        value = function(**_parse(arguments.decode()))
     except BaseException as error:  # noqa: BLE001 - whatever the code raises is its answer
         return _describe(error)
     finally:
@@ -134,7 +134,7 @@ def _receive(requests: int) -> tuple[bytes, bytes]:
     # The host asks one thing at a time, so nothing follows a frame.
     parts, received, size = [], 0, 20
     while received < size:
-        part = _read(requests, _CHUNK_BYTES)
+        part = _read(requests, _CHUNK_BYTES if size <= _CHUNK_BYTES else 8 * _CHUNK_BYTES)
         if not part:
             _leave(0)
         parts.append(part)
@@ -186,10 +186,10 @@ def warm_up() -> None:
     """Run the machinery on harmless code, so that a fork-server's children find it compiled, specialised and cached."""
     code = "import math\ndef f(a):\n    return [sorted(a), (1, 2.5), {3}, {'k': None}, 'x', True]\n"
     failing = "def f(a):\n    raise ValueError(a)\n"
-    request = _encode({"a": [3, 2, 1]})
+    request = _encode({"a": [3, 2, 1]}).encode()
     for source in [code, failing] * 12:
         function, _ = _load(source, "f")
-        _answer(function, _parse(request), 1 << 20)
+        _answer(function, request, 1 << 20)
     _load("", "f")
     del sys.modules["solution"]
 

@@ -113,11 +113,11 @@ def test_stop_on_failure_leaves_the_rest_not_run(box):
 
 
 def test_one_slow_call_does_not_eat_the_time_of_the_next(box):
-    code = "import time\ndef f(x):\n    end = time.process_time() + 0.3\n    while time.process_time() < end: pass\n    return x"
-    execution = box.run(job(code, *({"x": k} for k in range(4))))
-    assert [result.kind for result in execution.results] == ["returned"] * 4
-    assert all(0.2 < result.cpu_s < 0.5 for result in execution.results)
-    assert execution.cpu_s > 1.1
+    code = "import time\ndef f(x):\n    end = time.process_time() + 0.2\n    while time.process_time() < end: pass\n    return x"
+    execution = box.run(job(code, *({"x": k} for k in range(3))))
+    assert [result.kind for result in execution.results] == ["returned"] * 3
+    assert all(0.15 < result.cpu_s < 0.5 for result in execution.results)
+    assert execution.cpu_s > 0.55
 
 
 def test_output_is_kept_apart_and_cut(box):
@@ -142,6 +142,12 @@ def test_no_environment_argument_or_secret_of_the_host_is_inside(box, monkeypatc
 def test_results_do_not_depend_on_the_run(box):
     code = "import random\ndef f(x): return [list({'a', 'b', 'c', 'd'}), random.random(), hash('x')]"
     assert len({only(box.run(job(code))).wire for _ in range(3)}) == 1
+
+
+def test_long_inputs_arrive_whole(box):
+    lengths = (1, 8_000, 8_200, 70_000, 5_000_000)
+    execution = box.run(job("def f(x): return len(x)", *({"x": "a" * length} for length in lengths)))
+    assert [result.wire for result in execution.results] == [str(length) for length in lengths]
 
 
 def test_no_inputs_no_results(box):

@@ -39,7 +39,7 @@ DIFFERENT = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(values)
 def test_what_is_written_is_read_back_with_the_same_types(value):
     text = wire.encode(value)
