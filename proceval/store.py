@@ -12,7 +12,7 @@ import os
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,8 @@ class Log:
             while written < len(data):  # a disk about to be full takes a part; the next write says why
                 written += os.write(self._descriptor, data[written:])
         except OSError as error:
-            os.ftruncate(self._descriptor, offset)
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, offset)
             raise _refused(self.path, error) from error
         self._size += written
         if time.monotonic() - self._synced >= self._fsync_s:

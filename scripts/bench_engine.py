@@ -107,9 +107,9 @@ def one(function: str, base_url: str, samples: int, flight: int, kind: str) -> N
 
 
 def foreign(python: str, program: str, base_url: str, samples: int, flight: int) -> dict[str, float]:
-    """CPU of two runs of another harness, so that its start-up cancels: the larger minus a small one."""
-    found = []
-    for count in (50, 50 + samples):
+    """CPU of two runs of another harness, so that its start-up cancels: the larger minus a small one, once warm."""
+    found: list[tuple[float, float, float]] = []
+    for count in (50, 50, 50 + samples):
         with tempfile.TemporaryDirectory() as folder:
             before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
             command = [python, "-c", program, base_url, str(count), str(flight), folder]
@@ -119,7 +119,8 @@ def foreign(python: str, program: str, base_url: str, samples: int, flight: int)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             found.append((cpu, time.monotonic() - started, after.ru_maxrss / 1024))
-    return {"cpu_s": found[1][0] - found[0][0], "wall_s": found[1][1] - found[0][1], "rss_mb": found[1][2]}
+    _, small, large = found
+    return {"cpu_s": large[0] - small[0], "wall_s": large[1] - small[1], "rss_mb": large[2]}
 
 
 def main() -> None:

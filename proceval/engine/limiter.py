@@ -66,25 +66,31 @@ class Gate:
                 place.set_result(None)
 
 
+_LATEST_ARRIVAL_S = 2.0
+
+
 @dataclass
 class Entry:
     """One request in the window: when it was sent, and how many tokens it holds or took."""
 
     sent: float
     tokens: int
+    delay_s: float
+    """At most so long after `sent` it arrived at the provider."""
 
 
 class Window:
     """A log of the last minute's requests and tokens, so that no window of the provider's clock ever sees more.
 
-    A refilling bucket would let two bursts through within one window; a log does not. The window is half a second longer
-    than the provider's, because it stamps a request when it arrives and not when it was sent. Tokens are reserved by
+    A refilling bucket would let two bursts through within one window; a log does not. The provider stamps
+    a request when it arrives, which is after it was sent and before it is answered: an entry counts from its answer, or
+    from two seconds after it was sent. Tokens are reserved by
     estimate and settled by what was used. `None` means no limit.
     """
 
     def __init__(self, *, requests: int | None, tokens: int | None, window_s: float):
         self._requests, self._tokens = requests, tokens
-        self._span = window_s + 0.5
+        self._span = window_s + 0.05
         self._log: deque[Entry] = deque()
         self._used = 0
         self._not_before = 0.0
@@ -94,7 +100,7 @@ class Window:
 
     async def admit(self, tokens: int) -> Entry:
         """Wait for room, in order of asking; one request beyond the token limit goes when the window is empty."""
-        entry = Entry(time.monotonic(), tokens)
+        entry = Entry(time.monotonic(), tokens, _LATEST_ARRIVAL_S)
         if self._requests is None and self._tokens is None and entry.sent >= self._not_before:
             return entry
         async with self._turn:
@@ -109,11 +115,15 @@ class Window:
         return entry
 
     def settle(self, entry: Entry, tokens: int | None) -> None:
-        """Replace a reservation by what the provider counted; unknown leaves the reservation."""
+        """Replace a reservation by what the provider counted; unknown leaves the reservation.
+
+        To be called for every admitted request once it has ended, however it ended.
+        """
+        entry.delay_s = min(_LATEST_ARRIVAL_S, time.monotonic() - entry.sent)
         if tokens is not None and self._log and entry.sent >= self._log[0].sent:
             self._used += tokens - entry.tokens
             entry.tokens = tokens
-            self._freed.set()
+        self._freed.set()
 
     def pause(self, seconds: float) -> None:
         """Send nothing for so long: the provider's own advice."""
@@ -126,19 +136,23 @@ class Window:
 
     def _wait(self, tokens: int) -> float:
         now = time.monotonic()
-        while self._log and now - self._log[0].sent >= self._span:
+        while self._log and self._until(self._log[0]) <= now:
             self._used -= self._log.popleft().tokens
         wait = self._not_before - now
         if self._requests is not None and len(self._log) >= self._requests:
-            wait = max(wait, self._log[len(self._log) - self._requests].sent + self._span - now)
+            wait = max(wait, self._until(self._log[len(self._log) - self._requests]) - now)
         if self._tokens is not None and self._log and self._used + tokens > self._tokens:
             surplus = self._used + tokens - self._tokens
             for entry in self._log:
                 surplus -= entry.tokens
-                wait = max(wait, entry.sent + self._span - now)
+                wait = max(wait, self._until(entry) - now)
                 if surplus <= 0:
                     break
         return wait
+
+    def _until(self, entry: Entry) -> float:
+        """When an entry has certainly left the provider's window."""
+        return entry.sent + entry.delay_s + self._span
 
 
 class Exhausted(Exception):

@@ -112,35 +112,42 @@ class Requests:
         try:
             self._refuse_if_stopped()
             entry = await self.window.admit(tokens)
-            self._refuse_if_stopped()
-            sent = entry.sent
-            started = sent if started is None else started
-            left = self._deadline_s - (sent - started)
-            self.sent += 1
+            used: int | None = None
             try:
-                async with asyncio.timeout(max(0.001, min(self._timeout_s, left))):
-                    completion = await self._model.complete(request)
-            except TimeoutError:
-                raise _Failed(ProviderError("timeout", f"no answer within {self._timeout_s:g} s"), started) from None
-            except ProviderError as error:
-                if error.kind == "rate_limit":
-                    self.gate.throttled(sent)
-                    if error.retry_after_s is not None:
-                        self.window.pause(min(self._retry_cap_s, max(0.0, error.retry_after_s)))
-                raise _Failed(error, started) from None
-            except ProcevalError:
-                raise
-            except Exception as error:  # noqa: BLE001 - a client that breaks has no answer, right or wrong
-                broken = ProviderError("client", f"{type(error).__name__}: {error}"[:500])
-                raise _Failed(broken, started) from error
-            self.paid += 1
-            paid(completion, failures + 1)
+                self._refuse_if_stopped()
+                started = entry.sent if started is None else started
+                completion = await self._send(request, entry.sent, started)
+                self.paid += 1
+                paid(completion, failures + 1)
+                used = tokens_of(completion)
+            finally:
+                self.window.settle(entry, used)
             self.gate.succeeded()
-            self.window.settle(entry, tokens_of(completion))
-            self.budget.spend(tokens_of(completion), completion.cost_usd)
+            self.budget.spend(used, completion.cost_usd)
             return completion, started
         finally:
             self.gate.leave()
+
+    async def _send(self, request: Request, sent: float, started: float) -> Completion:
+        """One request under its own time limit and the deadline of its answer. Raises _Failed."""
+        left = self._deadline_s - (sent - started)
+        self.sent += 1
+        try:
+            async with asyncio.timeout(max(0.001, min(self._timeout_s, left))):
+                return await self._model.complete(request)
+        except TimeoutError:
+            raise _Failed(ProviderError("timeout", f"no answer within {self._timeout_s:g} s"), started) from None
+        except ProviderError as error:
+            if error.kind == "rate_limit":
+                self.gate.throttled(sent)
+                if error.retry_after_s is not None:
+                    self.window.pause(min(self._retry_cap_s, max(0.0, error.retry_after_s)))
+            raise _Failed(error, started) from None
+        except ProcevalError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a client that breaks has no answer, right or wrong
+            broken = ProviderError("client", f"{type(error).__name__}: {error}"[:500])
+            raise _Failed(broken, started) from error
 
     def _give_up(self, error: ProviderError) -> None:
         """A key that is refused will be refused again; so will an endpoint that has answered nobody for long."""

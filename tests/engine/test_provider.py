@@ -46,7 +46,7 @@ def test_requests_a_minute_are_kept_ahead_of_the_first_refusal(
     report = evaluate(many(400), tmp_path, model=http_model(endpoint.base_url), engine=engine)
     seen = endpoint.stats()
     assert (seen["429"], seen["answered"], report.faults) == (0, 400, {})
-    assert 3.0 <= seen["span_s"] < 6.0
+    assert 3.0 <= seen["span_s"] < 9.0, "400 requests fit into two windows"
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_three_hundred_requests_a_real_minute(endpoint: Endpoint, tmp_path: Path
     evaluate(many(400), tmp_path, model=http_model(endpoint.base_url), engine=engine)
     seen = endpoint.stats()
     assert (seen["429"], seen["answered"]) == (0, 400)
-    assert 60.0 <= seen["span_s"] < 66.0
+    assert 60.0 <= seen["span_s"] < 70.0
 
 
 def test_tokens_a_minute_are_reserved_and_settled(
