@@ -64,7 +64,7 @@ def findings(families: dict[str, Family], gate: Gate, solvers: list[str], sample
         for solver in solvers:
             family = families[book.family]
             if solver == "z3":
-                yield from check(book, family, gate, tried(family, samples), seeds=60)
+                yield from check(book, family, gate, tried(family, samples), seeds=30)
             else:
                 yield from check(book, family, gate, (), solver=solver)
 
@@ -79,7 +79,7 @@ def carry(families: dict[str, Family], gate: Gate, samples: int) -> Iterator[str
         kept = [entry.model_copy(update={"line": found[entry.mutant].line}) for entry in known]
         update = {"template_sha256": made.sha256, "mutants": len(made.runnable), "entries": tuple(kept)}
         moved = Book.model_validate(book.model_copy(update=update).model_dump())
-        wrong = list(check(moved, family, gate, tried(family, samples), seeds=60))
+        wrong = list(check(moved, family, gate, tried(family, samples), seeds=30))
         yield from wrong
         if not wrong:
             (FOLDER / f"{book.family}.json").write_text(moved.model_dump_json(indent=2) + "\n", encoding="utf-8")

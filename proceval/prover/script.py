@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-Z3_LIMIT = 1_000_000
+Z3_LIMIT = 400_000
 CVC5_LIMIT = 100_000
 """Each solver's own work counter for one query of a script; decides instead of a clock."""
 

@@ -6,7 +6,7 @@ Most of their mutants are equivalent, or differ only on inputs of a special size
 import ast
 from collections.abc import Iterator, Sequence
 
-from proceval.audit.operators.logic import compared
+from proceval.audit.operators.logic import RELATIONS, compared
 from proceval.audit.operators.operator import Edit, Example, Operator, Site, shifted
 
 
@@ -50,18 +50,19 @@ class Insertion(Operator):
 
 
 class Identity(Operator):
-    """Identity for equality."""
+    """Identity, or its opposite, for an ordering or equality."""
 
     name = "identity"
 
     def edits(self, site: Site) -> Iterator[Edit]:
         if isinstance(site.node, ast.Compare):
             for place, op in enumerate(site.node.ops):
-                if isinstance(op, ast.Eq | ast.NotEq):
-                    yield Edit(f"{place}", compared(site.node, place, ast.Is if isinstance(op, ast.Eq) else ast.IsNot))
+                if type(op) in RELATIONS:
+                    yield Edit(f"{place}: is", compared(site.node, place, ast.Is))
+                    yield Edit(f"{place}: is not", compared(site.node, place, ast.IsNot))
 
     def examples(self) -> Sequence[Example]:
-        return [("a == b", ("a is b",)), ("a != b", ("a is not b",))]
+        return [("a == b", ("a is b", "a is not b")), ("a < b", ("a is b", "a is not b")), ("a in b", ())]
 
 
 class Reversal(Operator):
