@@ -101,7 +101,7 @@ def tokens(c: Plain) -> float | None:
 
 
 def per_sample(c: Plain, key: str) -> float | None:
-    total, count = c["overall"][key], c["overall"]["samples"]
+    total, count = c["overall"][key]["total"], c["overall"]["samples"]
     return None if total is None or not count else float(total) / count
 
 

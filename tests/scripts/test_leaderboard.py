@@ -4,43 +4,51 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+
+from proceval.report.scores import summarise_scores
+from proceval.schema import Verdict
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "leaderboard.py"
 
 
-def contestant(model: str, strategy: str, accuracy: float | None, tokens: int | None, **more: Any) -> dict[str, Any]:
-    cell = {
-        "samples": 10, "problems": 10, "prompts": 2, "accuracy": accuracy, "interval": [0.1, 0.9], "unscored": {},
-        "prompt_tokens": tokens, "completion_tokens": tokens, "cost_usd": None,
-        "pass_at_k": {"1": {"value": accuracy}, "5": {"value": None}},
-    }  # fmt: skip
-    return {
-        "name": f"{model}, {strategy}", "model": model, "strategy": strategy, "mode": "code", "arm": "default",
-        "base_url": None, "offline": None, "overall": cell, "by_domain": {"graphs": cell},
-        "pass_curve": [[1, 0.4], [2, 0.55], [3, 0.6]],
-    } | more  # fmt: skip
+def verdicts(model: str, strategy: str, passed: int, tokens: int | None, *, faults: int = 0) -> list[Verdict]:
+    """Four problems of two prompts, five samples each: `passed` of every five pass, the first ones."""
+    return [
+        Verdict(
+            model=model, base_url=None, arm="default", strategy=strategy, mode="code", problem_id=f"p{problem}",
+            family=f"f{problem % 2}", domain=("arrays", "graphs")[problem % 2], difficulty="easy",
+            prompt_sha256=f"q{problem % 2}", sample=sample,
+            outcome="provider_fault" if sample < faults else "passed" if sample < passed + problem % 2 else "timeout",
+            fault="provider" if sample < faults else "none" if sample < passed + problem % 2 else "model",
+            tests=(), extraction="fenced", turns=1, prompt_tokens=tokens, completion_tokens=tokens, cost_usd=None,
+            latency_s=0.0, detail="",
+        )
+        for problem in range(4)
+        for sample in range(5)
+    ]  # fmt: skip
 
 
-CONTESTANTS = [
-    contestant("a", "flat", 0.4, 500),
-    contestant("a", "best_of_n", 0.5, 1500),
-    contestant("b", "flat", 0.3, 900),
-    contestant("mock", "flat", None, None, offline="mock"),
+SWEEP = [
+    *verdicts("a", "flat", 1, 50),
+    *verdicts("a", "best_of_n", 2, 150),
+    *verdicts("b", "flat", 1, 90, faults=1),
+    *verdicts("mock", "flat", 0, None),
 ]
 
 PAGE = """\
 # Leaderboard
 
-|  | accuracy | 95% | graphs | pass@1 | pass@5 | tokens | USD | frontier |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-| a, best_of_n | 50.0% | 10 to 90 | 50.0% | 50.0% | - | 300 | - | yes |
-| a, flat | 40.0% | 10 to 90 | 40.0% | 40.0% | - | 100 | - | yes |
-| b, flat | 30.0% | 10 to 90 | 30.0% | 30.0% | - | 180 | - |  |
-| mock, flat | - | 10 to 90 | - | - | - | - | - |  |
+|  | accuracy | 95% | arrays | graphs | pass@1 | pass@5 | tokens | USD | frontier |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| a, best_of_n | 50.0% | 0 to 100 | 40.0% | 60.0% | 50.0% | 100.0% | 300 | - | yes |
+| a, flat | 30.0% | 0 to 100 | 20.0% | 40.0% | 30.0% | 100.0% | 100 | - | yes |
+| b, flat | 12.5% | 0 to 100 | 0.0% | 25.0% | 12.5% | - | 180 | - |  |
+| mock, flat | 10.0% | 0 to 100 | 0.0% | 20.0% | 10.0% | 50.0% | - | - |  |
 
-Tokens and dollars are means a sample. 10 problems, 2 distinct prompts: intervals count prompts. A contestant is on the \
+Tokens and dollars are means a sample. 4 problems, 2 distinct prompts: intervals count prompts. A contestant is on the \
 frontier when none is at least as accurate for fewer tokens.
+
+Unscored samples, in no figure above: 4 of b, flat.
 
 Offline models (mock) show the machinery and support no claim about difficulty.
 
@@ -48,7 +56,7 @@ Offline models (mock) show the machinery and support no claim about difficulty.
 
 |  | accuracy | flat samples for its tokens | one of them | the best of them |
 | --- | ---: | ---: | ---: | ---: |
-| a, best_of_n | 50.0% | 3 | 40.0% | 60.0% |
+| a, best_of_n | 50.0% | 3 | 30.0% | 75.0% |
 """
 
 
@@ -57,7 +65,7 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_the_page_is_this_and_check_tells_a_stale_one(tmp_path: Path) -> None:
-    (tmp_path / "summary.json").write_text(json.dumps({"scores": {"contestants": CONTESTANTS}}))
+    (tmp_path / "summary.json").write_text(json.dumps({"scores": summarise_scores(SWEEP, [1, 5])}))
     assert run(str(tmp_path)).returncode == 0
     page = tmp_path / "LEADERBOARD.md"
     assert page.read_text() == PAGE
