@@ -48,15 +48,12 @@ def drive(steps: Steps[T]) -> T:
 async def adrive(steps: Steps[T]) -> T:
     """Run `steps` to its end on the running event loop; cancelling closes it at once."""
     loop = asyncio.get_running_loop()
+    ride = _Ride(loop, steps)
     try:
-        wait = next(steps)
-        while True:
-            await _something(loop, wait)
-            wait = steps.send([number for number, _ in _poller(wait).poll(0)])
-    except StopIteration as end:
-        value: T = end.value
-        return value
+        ride.go_on([])
+        return await ride.result
     finally:
+        ride.get_off()
         steps.close()
 
 
@@ -69,27 +66,74 @@ def _poller(wait: Wait) -> "select.poll":
     return poller
 
 
-async def _something(loop: asyncio.AbstractEventLoop, wait: Wait) -> None:
-    """Return when a descriptor is ready or the time is up."""
-    happened: asyncio.Future[None] = loop.create_future()
+class _Ride(Generic[T]):
+    """Steps on an event loop: taken right in its callbacks, with descriptors and timer told to it only when they change.
 
-    def tell() -> None:
-        if not happened.done():
-            happened.set_result(None)
+    A task that is woken for every step, and descriptors registered anew for each, cost more than the steps themselves.
+    """
 
-    timer = loop.call_later(max(0.0, wait.seconds), tell)
-    try:
+    def __init__(self, loop: asyncio.AbstractEventLoop, steps: Steps[T]) -> None:
+        self.result: asyncio.Future[T] = loop.create_future()
+        self._loop, self._steps = loop, steps
+        self._wait = Wait((), (), 0.0)
+        self._poller = select.poll()
+        self._deadline_s = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._begun = False
+
+    def go_on(self, ready: list[int]) -> None:
+        try:
+            wait = self._steps.send(ready if self._begun else None)  # type: ignore[arg-type]
+            self._begun = True
+            # The same tuples, not equal ones: a descriptor may have been closed, and another have got its number.
+            if wait.reads is not self._wait.reads or wait.writes is not self._wait.writes:
+                self._watch(wait)
+        except StopIteration as end:
+            self.result.set_result(end.value)
+        except BaseException as error:  # noqa: BLE001 - it is raised again where the result is awaited
+            self.get_off()
+            self.result.set_exception(error)
+        else:
+            self._deadline_s = self._loop.time() + max(0.0, wait.seconds)
+            if self._timer is None or self._timer.when() > self._deadline_s:
+                self._set_timer()
+
+    def get_off(self) -> None:
+        """Leave nothing with the loop."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._watch(Wait((), (), 0.0))
+
+    def _look(self) -> None:
+        """Something may be ready: of two callbacks for one event the second finds nothing."""
+        if not self.result.done() and (ready := [number for number, _ in self._poller.poll(0)]):
+            self.go_on(ready)
+
+    def _ring(self) -> None:
+        self._timer = None
+        if self.result.done():
+            return
+        if self._loop.time() < self._deadline_s:
+            self._set_timer()  # meanwhile the deadline has moved on
+        else:
+            self.go_on([number for number, _ in self._poller.poll(0)])
+
+    def _set_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(self._deadline_s, self._ring)
+
+    def _watch(self, wait: Wait) -> None:
+        for number in self._wait.reads:
+            self._loop.remove_reader(number)
+        for number in self._wait.writes:
+            self._loop.remove_writer(number)
+        self._wait, self._poller = wait, _poller(wait)
         for number in wait.reads:
-            loop.add_reader(number, tell)
+            self._loop.add_reader(number, self._look)
         for number in wait.writes:
-            loop.add_writer(number, tell)
-        await happened
-    finally:
-        timer.cancel()
-        for number in wait.reads:
-            loop.remove_reader(number)
-        for number in wait.writes:
-            loop.remove_writer(number)
+            self._loop.add_writer(number, self._look)
 
 
 class Lender(Generic[T]):
