@@ -29,6 +29,7 @@ SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
 PRESENTATION = (
     "stage",
     "tracker",
+    "engine",
     "workers",
     "outputs",
     "dry_run",

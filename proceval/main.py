@@ -102,8 +102,16 @@ def run() -> int:
         return _last_status
     folder = Path(os.environ["PROCEVAL_SWEEP"])
     if any(folder.glob("[0-9]*/summary.json")):
-        sweep(folder, [1])
+        sweep(folder, _pass_k(folder))
     return max(sweep_statuses(folder), default=1)
+
+
+def _pass_k(sweep_folder: Path) -> list[int]:
+    """The k of pass@k that the sweep's jobs asked for."""
+    import yaml
+
+    asked = [yaml.safe_load(path.read_text(encoding="utf-8"))["pass_k"] for path in sweep_folder.glob("[0-9]*/config.yaml")]
+    return sorted({k for ks in asked for k in ks}) or [1]
 
 
 def _next(then: Sequence[str], arguments: Sequence[str]) -> str:
