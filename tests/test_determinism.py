@@ -1,11 +1,16 @@
 """Equal seeds give equal bytes, in any process, on any hash seed, with any number of workers; neighbours share nothing."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from proceval.seeding import digest, rng
+from tests.conftest import ROOT
 
 WORDS = ("stage=generate", "difficulty=[easy,hard]", "count=2")
 
@@ -22,8 +27,6 @@ def _dataset(tmp_path: Path) -> bytes:
 
 
 def test_bytes_do_not_depend_on_hash_seed_or_workers(proceval, tmp_path):
-    import shutil
-
     seen = set()
     for hash_seed, workers in (("0", 1), ("1", 2), ("2", 3)):
         run = proceval(*WORDS, f"workers={workers}", PYTHONHASHSEED=hash_seed)
@@ -56,3 +59,29 @@ def test_a_digest_is_of_content_and_not_of_order():
     assert digest({"a": 1}) != digest({"a": True})
     assert digest({"a": 1}) != digest({"a": 1.0})
     assert digest(2**70) != digest(2**70 + 1)
+
+
+def test_the_pinned_bytes_come_out_on_every_python():
+    """The same file of hashes is checked on 3.11, 3.12 and 3.13: equal seeds give equal bytes across versions."""
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "pinned.py"), "--check"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.slow
+def test_the_readme_shows_what_the_commands_print():
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "readme.py"), "--check"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert run.returncode == 0, run.stderr

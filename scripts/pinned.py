@@ -1,0 +1,51 @@
+"""Pin the bytes of small datasets: `--check` fails when the same seed gives other bytes than the ones pinned.
+
+A change of any pinned hash is a change of published problems: raise the family's version with it.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from proceval import config
+from proceval.folder import RunFolder
+
+PINNED = Path(__file__).resolve().parent.parent / "tests" / "golden" / "pinned.json"
+WORDS = ("difficulty=[easy,hard,frontier]", "count=1", "seed=0")
+FILES = ("dataset.jsonl", "rejections.jsonl", "certificates/index.jsonl")
+
+
+def hashes() -> dict[str, str]:
+    """File -> SHA-256 of what this machine generates."""
+    settings = config.compose("stage=generate", *WORDS)
+    with tempfile.TemporaryDirectory() as home:
+        folder = RunFolder(
+            path=Path(home) / "run", settings=settings, inputs="pinned", outputs=Path(home), dataset=None
+        )
+        with folder.open(fresh=True, writes=True):
+            config.build(settings["stage"], "stage").run(folder)
+        return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 when a hash differs")
+    fresh = {"words": list(WORDS), "sha256": hashes()}
+    if not parser.parse_args().check:
+        PINNED.write_text(json.dumps(fresh, indent=1) + "\n", encoding="utf-8")
+        return 0
+    pinned = json.loads(PINNED.read_text(encoding="utf-8"))
+    for name, found in fresh["sha256"].items():
+        if pinned["sha256"].get(name) != found:
+            print(
+                f"{name}: {found[:16]} instead of the pinned {pinned['sha256'].get(name, 'nothing')[:16]}",
+                file=sys.stderr,
+            )
+    return int(pinned != fresh)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
