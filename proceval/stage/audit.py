@@ -79,14 +79,7 @@ class Audit:
 
     def _reports(self, folder: RunFolder) -> Iterator[tuple[Problem, AuditReport]]:
         """Every problem with its report, in dataset order."""
-        limits = self.limits
-        with Pool(
-            self._work,
-            workers=self.workers,
-            cpu_s=limits["cpu_s"],
-            wall_s=limits["wall_s"],
-            memory_bytes=limits["memory_bytes"],
-        ) as pool:
+        with Pool(self._work, workers=self.workers, **self.limits) as pool:
             for problem, reply in zip(folder.problems(), pool.map(folder.problems()), strict=True):
                 yield problem, reply.value if reply.status == "done" else self._broken(problem, reply)
 

@@ -149,15 +149,8 @@ class Generate:
 
     def _prove(self, certificates: Path, folder: RunFolder, journal: Journal, tickets: Sequence[Ticket]) -> None:
         waiting = [ticket for ticket in tickets if ticket not in journal.marks]
-        limits = self.prover.limits
         with (
-            Pool(
-                self._candidate,
-                workers=self.workers,
-                cpu_s=limits["cpu_s"],
-                wall_s=limits["wall_s"],
-                memory_bytes=limits["memory_bytes"],
-            ) as pool,
+            Pool(self._candidate, workers=self.workers, **self.prover.limits) as pool,
             progress.bar("generate", len(waiting)) as advance,
         ):
             for number, (ticket, reply) in enumerate(zip(waiting, pool.map(waiting), strict=True), 1):

@@ -45,17 +45,10 @@ class Verify:
         source = folder.source()
         evidence = self._evidence(source)
         total = sum(1 for _ in folder.problems())
-        limits = self.prover.limits
         found = rows = 0
         seen: dict[str, int] = {}
         with (
-            Pool(
-                self._row,
-                workers=self.workers,
-                cpu_s=limits["cpu_s"],
-                wall_s=limits["wall_s"],
-                memory_bytes=limits["memory_bytes"],
-            ) as pool,
+            Pool(self._row, workers=self.workers, **self.prover.limits) as pool,
             progress.bar("verify", total) as advance,
         ):
             jobs = ((problem, evidence.get(problem.id, []), source) for problem in folder.problems())
