@@ -8,6 +8,7 @@ control socket ends everything.
 """
 
 import errno
+import fcntl
 import gc
 import json
 import os
@@ -17,7 +18,8 @@ import signal
 import socket
 import struct
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 _register_at_fork = os.register_at_fork
@@ -26,18 +28,25 @@ if __name__ == "__main__":
     # What modules ask to be done after every fork (locks made anew, `random` re-seeded) touches two hundred pages and
     # takes half of a guest's start. This process has no second thread and seeds by itself, so nothing of it is needed.
     os.register_at_fork = lambda **_: None
-from sandbox import guest, landlock, namespaces, reaper, scratch, seccomp, syscalls  # noqa: E402
+from sandbox import guest, heap, landlock, namespaces, reaper, scratch, seccomp, syscalls  # noqa: E402
 
 JOB = struct.Struct("<QQQ")
 """Hard CPU limit in seconds, address space and largest file in bytes."""
 END = struct.Struct("<id")
 """Wait status, CPU seconds."""
+_THREE, _ONE = struct.Struct("3i"), struct.Struct("i")
 OPEN_FILES, THREADS, STACK_BYTES = 64, 64, 64 << 20
 _PRELOADED = (
     "abc,array,bisect,cmath,collections,contextlib,copy,dataclasses,datetime,decimal,enum,fractions,functools,heapq,io,"
     "itertools,json,math,numbers,operator,random,re,statistics,string,textwrap,time,types,typing"
 )
-_REQUESTS, _REPLIES = 3, 4
+_REQUESTS, _REPLIES, _FIRST_OWN = 3, 4, 5
+# A forked child looks nothing up in modules: the first to ask for an attribute pays for pages of the type cache.
+_dup2, _close, _fork, _setrlimit, _leave = os.dup2, os.close, os.fork, resource.setrlimit, os._exit
+_wait4, _pidfd_open, _poll_in = os.wait4, os.pidfd_open, select.POLLIN
+_rights, _rights_bytes = (socket.SOL_SOCKET, socket.SCM_RIGHTS), socket.CMSG_SPACE(12)
+_CPU, _FILE, _ADDRESS_SPACE = resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_AS
+_UNLIMITED = (1 << 63) - 1
 
 
 @dataclass(frozen=True)
@@ -61,25 +70,34 @@ class _World:
     own_pid_namespace: int | None
     work: int
     null: int
-    drop_capabilities: syscalls.Prepared
-    close_rest: syscalls.Prepared
-    install_filter: syscalls.Prepared | None
-    filtered: bool
+    poller: "select.poll"
+    hard_limits: list[int]
+    """Of CPU, file size and address space: no guest gets more than this process has."""
+    confinement: tuple[Callable[[], None], ...]
+    """What a guest does last before it reads code."""
 
 
 def main() -> NoReturn:
     options = Options(**json.loads(sys.argv[1]))
-    control = socket.socket(fileno=options.control)
+    # The numbers below `_FIRST_OWN` are a guest's; taken now, none of ours will ever be in the way.
+    control = socket.socket(fileno=fcntl.fcntl(options.control, fcntl.F_DUPFD_CLOEXEC, _FIRST_OWN))
+    null = fcntl.fcntl(os.open(os.devnull, os.O_RDWR), fcntl.F_DUPFD_CLOEXEC, _FIRST_OWN)
+    for number in (_REQUESTS, _REPLIES):
+        os.dup2(null, number)
+    if options.control >= _FIRST_OWN:
+        os.close(options.control)
     _preload()
     os.setsid()
     try:
-        world, missing = _set_up(options, control)
+        world, missing = _set_up(options, control, null)
     except OSError as error:
         control.send(b"N" + str(error).encode("utf-8", "replace")[:1000])
         os._exit(3)
     guest.warm_up()
+    _rehearse(world)
     guest.forget()
     gc.collect()
+    _kept = heap.fill()
     gc.freeze()
     gc.disable()
     control.send(b"R" + json.dumps(missing).encode())
@@ -95,12 +113,11 @@ def _preload() -> None:
     os.register_at_fork = _register_at_fork
 
 
-def _set_up(options: Options, control: socket.socket) -> tuple[_World, list[str]]:
+def _set_up(options: Options, control: socket.socket, null: int) -> tuple[_World, list[str]]:
     missing: list[str] = []
     user = namespaces.own_user(options.user)
     if user == 0:
         missing.append("own user (guests run as root of this container)")
-    null = os.open(os.devnull, os.O_RDWR)
     work = options.work
     seen = namespaces.visible()
     if options.namespaces:
@@ -135,17 +152,27 @@ def _set_up(options: Options, control: socket.socket) -> tuple[_World, list[str]
         (resource.RLIMIT_NOFILE, OPEN_FILES),
     ):
         reaper.cap(which, amount)
+    confinement: list[Callable[[], None]] = [syscalls.drop_capabilities(), syscalls.close_from(_FIRST_OWN)]
+    if options.namespaces:
+        reaper.cap(resource.RLIMIT_NPROC, THREADS)
+        if filtered:
+            # Inside its namespace every guest is process 1, so one filter serves all.
+            confinement.append(syscalls.install_filter(seccomp.build(1)))
+    else:
+        confinement.insert(0, lambda: syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL))
+        if filtered:
+            confinement.append(lambda: syscalls.install_filter(seccomp.build(os.getpid()))())
+    hard = [resource.getrlimit(which)[1] for which in (_CPU, _FILE, _ADDRESS_SPACE)]
     world = _World(
         control=control,
         own_pid_namespace=os.pidfd_open(os.getpid()) if options.namespaces else None,
         work=os.open(work, os.O_RDONLY | os.O_DIRECTORY),
         null=null,
-        drop_capabilities=syscalls.drop_capabilities(),
-        close_rest=syscalls.close_from(5),
-        # Inside its namespace every guest is process 1, so one filter serves all.
-        install_filter=syscalls.install_filter(seccomp.build(1)) if filtered and options.namespaces else None,
-        filtered=filtered,
+        poller=select.poll(),
+        hard_limits=[_UNLIMITED if amount == resource.RLIM_INFINITY else amount for amount in hard],
+        confinement=tuple(confinement),
     )
+    world.poller.register(control, select.POLLIN)
     return world, missing
 
 
@@ -163,63 +190,68 @@ def _can_filter() -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
+def _rehearse(world: _World) -> None:
+    """Run the code of `_become_guest` to no effect: its children find it specialised, and its look-ups cached."""
+    nothing = (syscalls.close_from(1 << 30),) * 3
+    for _ in range(20):
+        _become_guest(replace(world, confinement=nothing), (world.null, world.null, 2), *world.hard_limits)
+    os.dup2(world.null, 1)  # it became stderr, which alone stays what it was
+
+
 def _supervise(world: _World) -> bool:
     """Take one job, fork, wait, wipe, report: True in the server, False in the guest."""
-    control = world.control
-    message, descriptors, _, _ = socket.recv_fds(control, JOB.size, 3)
+    control, home = world.control, world.own_pid_namespace
+    message, rights, _, _ = control.recvmsg(JOB.size, _rights_bytes)
     if not message:
-        os._exit(0)
-    if world.own_pid_namespace is not None:
+        _leave(0)
+    descriptors = _THREE.unpack(rights[0][2])
+    cpu_s, memory_bytes, file_bytes = JOB.unpack(message)
+    if home is not None:
         syscalls.unshare(syscalls.NEWPID)
-    child = os.fork()
+    child = _fork()
     if child == 0:
-        _become_guest(world, descriptors, *JOB.unpack(message))
+        _become_guest(world, descriptors, cpu_s, file_bytes, memory_bytes)
         return False
-    if world.own_pid_namespace is not None:
+    if home is not None:
         # Back home, or the kernel refuses the next unshare.
-        syscalls.setns(world.own_pid_namespace, syscalls.NEWPID)
+        syscalls.setns(home, syscalls.NEWPID)
     for descriptor in descriptors:
-        os.close(descriptor)
-    handle = os.pidfd_open(child)
-    socket.send_fds(control, [b"P"], [handle])
-    poller = select.poll()
-    poller.register(handle, select.POLLIN)
-    poller.register(control, select.POLLIN)
-    if handle not in [number for number, _ in poller.poll()]:
-        os._exit(0)  # the host is gone, and with this process goes the guest
-    _, status, usage = os.wait4(child, 0)
-    os.close(handle)
+        _close(descriptor)
+    handle = _pidfd_open(child)
+    control.sendmsg([b"P"], [(*_rights, _ONE.pack(handle))])
+    world.poller.register(handle, _poll_in)
+    if handle not in [number for number, _ in world.poller.poll()]:
+        _leave(0)  # the host is gone, and with this process goes the guest
+    world.poller.unregister(handle)
+    _, status, usage = _wait4(child, 0)
+    _close(handle)
     scratch.empty(world.work)  # an error ends the server: rather none than one with somebody's leftovers
     control.send(END.pack(status, usage.ru_utime + usage.ru_stime))
     return True
 
 
-def _become_guest(world: _World, descriptors: list[int], cpu_s: int, memory_bytes: int, file_bytes: int) -> None:
+def _become_guest(
+    world: _World, descriptors: tuple[int, int, int], cpu_s: int, file_bytes: int, memory_bytes: int
+) -> None:
     requests, replies, output = descriptors
     try:
-        for source, target in ((world.null, 0), (output, 1), (output, 2)):
-            os.dup2(source, target)
-        # In two steps, because a source may have the number of a target.
-        requests, replies = os.dup(requests), os.dup(replies)
-        while requests in (_REQUESTS, _REPLIES) or replies in (_REQUESTS, _REPLIES):
-            requests, replies = os.dup(requests), os.dup(replies)
-        os.dup2(requests, _REQUESTS)
-        os.dup2(replies, _REPLIES)
-        if world.own_pid_namespace is None:
-            syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
-        else:
-            reaper.cap(resource.RLIMIT_NPROC, THREADS)
-        reaper.cap(resource.RLIMIT_CPU, cpu_s)
-        reaper.cap(resource.RLIMIT_FSIZE, file_bytes)
-        reaper.cap(resource.RLIMIT_AS, memory_bytes)
-        world.drop_capabilities()
-        world.close_rest()
-        if world.install_filter:
-            world.install_filter()
-        elif world.filtered:
-            syscalls.install_filter(seccomp.build(os.getpid()))()
+        _dup2(world.null, 0)
+        _dup2(output, 1)
+        _dup2(output, 2)
+        _dup2(requests, _REQUESTS)
+        _dup2(replies, _REPLIES)
+        most_cpu, most_file, most_memory = world.hard_limits
+        for which, amount, most in (
+            (_CPU, cpu_s, most_cpu),
+            (_FILE, file_bytes, most_file),
+            (_ADDRESS_SPACE, memory_bytes, most_memory),
+        ):
+            amount = amount if amount < most else most
+            _setrlimit(which, (amount, amount))
+        for confine in world.confinement:
+            confine()
     except (OSError, ValueError) as error:
-        guest.refuse(replies, repr(error))
+        guest.refuse(_REPLIES, repr(error))
 
 
 if __name__ == "__main__":

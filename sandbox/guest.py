@@ -191,6 +191,12 @@ def warm_up() -> None:
         function, _ = _load(source, "f")
         _answer(function, request, 1 << 20)
     _load("", "f")
+    inner, outer = os.pipe()
+    for _ in range(20):
+        _send(outer, NO_NONCE, request)
+        _parse(_receive(inner)[1].decode())
+    os.close(inner)
+    os.close(outer)
     del sys.modules["solution"]
 
 

@@ -3,11 +3,12 @@
 import contextlib
 import os
 import stat
-import tempfile
 
 
 def make(prefix: str) -> str:
     """A fresh private folder (mode 700) in the system's temporary folder."""
+    import tempfile  # here, because a fork-server would carry its compression libraries into every fork
+
     return tempfile.mkdtemp(prefix=prefix)
 
 

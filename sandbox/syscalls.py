@@ -6,8 +6,8 @@ them no seccomp layer.
 
 import ctypes
 import errno
+import functools
 import os
-import platform
 import struct
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
@@ -19,7 +19,7 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
 _AT_FDCWD, _AT_RECURSIVE, _MNT_DETACH = -100, 0x8000, 2
 _CAPABILITY_VERSION_3 = 0x20080522
 
-MACHINE = platform.machine()
+MACHINE = os.uname().machine
 
 # The file, memory, time and thread calls that a Python programme needs, by name.
 _X86_64 = """
@@ -100,6 +100,7 @@ _libc = ctypes.PyDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 _libc.mount.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_char_p]
 _libc.umount2.argtypes = [ctypes.c_char_p, ctypes.c_int]
+_unshare, _setns = _libc.unshare, _libc.setns
 
 
 def _checked(result: int, what: str) -> int:
@@ -118,11 +119,11 @@ def call(name: str, *arguments: object) -> int:
 
 
 def unshare(flags: int) -> None:
-    _checked(_libc.unshare(ctypes.c_int(flags)), "unshare")
+    _checked(_unshare(flags), "unshare")
 
 
 def setns(descriptor: int, flags: int) -> None:
-    _checked(_libc.setns(ctypes.c_int(descriptor), ctypes.c_int(flags)), "setns")
+    _checked(_setns(descriptor, flags), "setns")
 
 
 def prctl(option: int, argument: int) -> None:
@@ -162,15 +163,17 @@ def pivot_to_cwd() -> None:
 class Prepared:
     """A system call with all arguments built beforehand: a forked child that makes it copies fewer pages."""
 
+    __slots__ = ("_keep", "_name", "_run")
+
     def __init__(self, name: str, *arguments: object, keep: object = None) -> None:
         self._keep = keep
         if name not in _OWN and name not in _SHARED:
             raise OSError(errno.ENOSYS, f"{name}: no number for {MACHINE}")
         self._name = name
-        self._arguments = (ctypes.c_long(_OWN.get(name, _SHARED.get(name, -1))), *arguments)
+        self._run = functools.partial(_libc.syscall, ctypes.c_long(_OWN.get(name, _SHARED.get(name, -1))), *arguments)
 
     def __call__(self) -> None:
-        if _libc.syscall(*self._arguments) < 0:
+        if self._run() < 0:
             _checked(-1, self._name)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -193,7 +194,7 @@ def test_cancelling_kills_the_guest_and_frees_its_place(box):
 
 
 def test_no_descriptor_and_no_folder_is_left(box, tmp_path, monkeypatch):
-    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     box.run(job("def f(x): return x"))
     before = len(os.listdir("/dev/fd"))
     for code in ("def f(x): return x", "import os\ndef f(x): os._exit(0)", "def f(x): open('a', 'w'); return object()"):

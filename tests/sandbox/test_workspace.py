@@ -4,12 +4,13 @@ import asyncio
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from sandbox import fixture, scratch
+from sandbox import fixture
 from sandbox.contract import Limits
 from sandbox.conversation import SandboxFault
 from sandbox.workspace import Workspace
@@ -75,7 +76,7 @@ def test_a_link_that_only_looks_harmless_is_refused(original):
 
 
 def test_pipes_are_refused_and_nothing_is_left(original, tmp_path, monkeypatch):
-    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     os.mkfifo(original / "pipe")
     with pytest.raises(ValueError, match="neither a file nor"):
@@ -202,7 +203,7 @@ def alive(marker):
 
 @pytest.mark.parametrize("ends", ["by itself", "by the wall", "by cancelling"])
 def test_no_process_and_no_folder_survives(ends, tmp_path, monkeypatch):
-    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     marker = f"61{os.getpid()}"
     detached = f"(setsid sleep {marker} > /dev/null 2>&1 &); sleep {marker} & disown; "
     limits = Limits(**(vars(LIMITS) | {"wall_s": 1.0}))
