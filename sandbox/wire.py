@@ -71,7 +71,7 @@ def _encode(value: Any, depth: int, left: list[int]) -> str:
     if left[0] < 0:
         raise TooLarge("too many values")
     if kind is int:
-        return _integer(value, left)
+        return repr(value) if -_SMALL < value < _SMALL else _integer(value, left)
     if kind is str:
         return _string(value, left)
     if value is None:
@@ -101,7 +101,9 @@ def _encode(value: Any, depth: int, left: list[int]) -> str:
 
 def _sequence(items: Any, depth: int, left: list[int]) -> str:
     # Small integers are common and worth a path without a call per item.
-    _spend(left, len(items))
+    left[0] -= len(items)
+    if left[0] < 0:
+        raise TooLarge("too many values")
     return ",".join(
         [
             repr(item) if type(item) is int and -_SMALL < item < _SMALL else _encode(item, depth, left)
@@ -111,14 +113,16 @@ def _sequence(items: Any, depth: int, left: list[int]) -> str:
 
 
 def _integer(value: int, left: list[int]) -> str:
-    if -_SMALL < value < _SMALL:
-        return repr(value)
     _spend(left, value.bit_length() // 4)
     return f'{{"int":"{hex(value)}"}}'
 
 
 def _string(value: str, left: list[int]) -> str:
-    _spend(left, len(value))
+    left[0] -= len(value)
+    if left[0] < 0:
+        raise TooLarge("too many characters")
+    if value.isascii():
+        return _quote(value)
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -165,13 +169,9 @@ def _no_flood(keys: list[Any]) -> None:
         raise ValueError(f"not accepted: more than {_SAME_HASH} keys of equal hash")
 
 
-def _small(digits: str) -> int:
-    if len(digits) > 20:
-        raise ValueError("not a canonical text: long integers are hexadecimal")
-    return int(digits)
-
-
+# Integers are read by the interpreter's own function, which is fast and refuses thousands of digits by itself; shorter
+# ones that should have been hexadecimal are found when the text is compared.
 # `float` for constants makes a new object for every NaN, so that a set keeps as many as it held.
 _scan: Callable[[str, int], tuple[Any, int]] = vars(
-    json.JSONDecoder(object_pairs_hook=_tagged, parse_int=_small, parse_constant=float)
+    json.JSONDecoder(object_pairs_hook=_tagged, parse_constant=float)
 )["scan_once"]
