@@ -11,17 +11,18 @@ listener on the loopback and the abstract socket "a3-PORT", {{VICTIM_PID}} a pro
 """
 
 import fcntl
+import io
 import json
 import os
 import re
 import resource
 import secrets
-import shutil
 import signal
 import socket
 import struct
 import subprocess
 import sys
+import tarfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -79,6 +80,10 @@ def fire(column, python, probes):
 def prepare(column):
     from sandbox import syscalls
 
+    with io.BytesIO() as packed:  # in memory: the checkout itself may lie under a folder that is covered below
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.add(os.path.join(os.path.dirname(os.path.dirname(HERE)), "sandbox"), "sandbox")
+        package = packed.getvalue()
     syscalls.restrict_mount("/", syscalls.MS_RDONLY, recursive=True)
     for folder in ("/tmp", "/var/tmp", "/dev/shm"):
         syscalls.mount("tmpfs", folder, "tmpfs", 0, "mode=1777,size=2g")
@@ -86,7 +91,8 @@ def prepare(column):
     with socket.socket() as any_socket:
         request = struct.pack("16sh", b"lo", 0x41)  # up and running
         fcntl.ioctl(any_socket, 0x8914, request)
-    shutil.copytree(os.path.join(os.path.dirname(os.path.dirname(HERE)), "sandbox"), "/tmp/harness/sandbox")
+    with tarfile.open(fileobj=io.BytesIO(package)) as archive:
+        archive.extractall("/tmp/harness", filter="data")
     if column == "isolated_as_user":
         subprocess.run(["chown", "-R", str(NOBODY), "/tmp/harness"], check=True)
         os.setgroups([])

@@ -100,7 +100,9 @@ def somebody_elses_python():
 @functools.cache
 def reports(column):
     """All reports of a column, made once; or the reason why there are none."""
-    python = somebody_elses_python() if column in shooting_range.NEED_A_PUBLIC_PYTHON else sys.executable
+    python = (
+        somebody_elses_python() if column in shooting_range.NEED_A_PUBLIC_PYTHON else os.path.realpath(sys.executable)
+    )
     if python is None:
         return "no interpreter of 3.11 or later that an ordinary user could start"
     possible = subprocess.run(shooting_range.throw_away(["true"]), capture_output=True)

@@ -122,7 +122,9 @@ def test_one_slow_call_does_not_eat_the_time_of_the_next(box):
 
 
 def test_output_is_kept_apart_and_cut(box):
-    execution = box.run(job("import sys\ndef f(x):\n    print('out', x)\n    print('err', x, file=sys.stderr)\n    return x"))
+    execution = box.run(
+        job("import sys\ndef f(x):\n    print('out', x)\n    print('err', x, file=sys.stderr)\n    return x")
+    )
     assert sorted(execution.stdout.split("\n")) == ["", "err 1", "out 1"]
     loud = box.run(job("def f(x):\n    print('a' * 15_000)\n    return x", {"x": 1}, {"x": 2}))
     assert len(loud.stdout) <= LIMITS.output_bytes

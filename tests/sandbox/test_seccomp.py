@@ -104,4 +104,6 @@ def test_commands_may_call_all_but_a_list(commands):
     assert verdict(commands, syscalls.CLONE, 17) == ALLOW
     for namespace in (syscalls.NEWUSER, syscalls.NEWNS, syscalls.NEWPID, syscalls.NEWNET):
         assert verdict(commands, syscalls.CLONE, namespace | 17) == DENIED
-    assert [verdict(commands, syscalls.SOCKET, family) == ALLOW for family in (1, 2, 10, 38, 40)] == [True] * 3 + [False] * 2
+    assert [verdict(commands, syscalls.SOCKET, family) == ALLOW for family in (1, 2, 10, 38, 40)] == [True] * 3 + [
+        False
+    ] * 2

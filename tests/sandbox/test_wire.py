@@ -17,7 +17,7 @@ leaves = (
     | st.floats()
     | st.binary(max_size=8)
     | st.text(st.characters(), max_size=6)
-    | st.text(st.sampled_from("\ud83d\ude00\ud800aé\U0001f600\\\"\n"), max_size=6)
+    | st.text(st.sampled_from('\ud83d\ude00\ud800aé\U0001f600\\"\n'), max_size=6)
 )
 hashable = st.recursive(leaves, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=4), max_leaves=6)
 values = st.recursive(

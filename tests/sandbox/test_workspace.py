@@ -145,7 +145,9 @@ def test_the_host_writes_and_reads(space):
 def test_traps_do_not_lead_the_host_out(space, tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("intact")
-    space.run(f"ln -s {tmp_path} out; ln -s {victim} file; rm -r src; ln -s /etc src; mkfifo pipe; ln -s /dev/zero zero")
+    space.run(
+        f"ln -s {tmp_path} out; ln -s {victim} file; rm -r src; ln -s /etc src; mkfifo pipe; ln -s /dev/zero zero"
+    )
     for path in ("out/victim", "file", "src/passwd", "zero", "../victim", "/etc/passwd", "a/../../b", "", "a//b", "."):
         with pytest.raises((ValueError, FileNotFoundError)):
             space.read(path)
@@ -165,7 +167,9 @@ def test_commands_reach_nothing_outside(original, monkeypatch, tmp_path):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("SHOWN", "visible")
     (tmp_path / "key").write_text("sk-secret")
-    listen = "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True); s.accept()"
+    listen = (
+        "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True); s.accept()"
+    )
     listener = subprocess.Popen([sys.executable, "-c", listen], stdout=subprocess.PIPE)
     try:
         port = int(listener.stdout.readline())
