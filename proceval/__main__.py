@@ -33,6 +33,31 @@ def usage() -> str:
     return "\n".join(lines)
 
 
+TAKES_A_VALUE = {
+    "--cfg",
+    "-c",
+    "--package",
+    "-p",
+    "--config-path",
+    "-cp",
+    "--config-name",
+    "-cn",
+    "--config-dir",
+    "-cd",
+    "--info",
+    "-i",
+}
+
+
+def overrides(arguments: list[str]) -> list[str]:
+    """The words that are overrides: neither Hydra's own options nor the values that follow some of them."""
+    return [
+        word
+        for before, word in zip(["", *arguments], arguments, strict=False)
+        if not word.startswith("-") and before not in TAKES_A_VALUE
+    ]
+
+
 def misspelt(arguments: list[str]) -> str | None:
     """One sentence on the first override whose key does not exist, or None; Hydra itself suggests nothing here."""
     conf = config_dir()
@@ -59,7 +84,7 @@ def main() -> None:
         print(f"proceval {__version__}")
         raise SystemExit(0)
     completing = any(argument in ("-sc", "--shell-completion") for argument in arguments)
-    complaint = None if completing else misspelt([a for a in arguments if not a.startswith("-")])
+    complaint = None if completing else misspelt(overrides(arguments))
     if complaint:
         print(f"proceval: {complaint}", file=sys.stderr)
         raise SystemExit(2)

@@ -66,8 +66,8 @@ class Settings(BaseModel):
 
     stage: Plain
     track: Plain
-    domain: Plain = Field(min_length=1)
-    difficulty: Plain = Field(min_length=1)
+    domain: dict[str, dict[str, Plain]] = Field(min_length=1)
+    difficulty: dict[str, Plain] = Field(min_length=1)
     model: Plain
     strategy: Plain
     sandbox: Plain
@@ -150,6 +150,8 @@ def check(settings: Plain) -> Settings:
         checked = Settings.model_validate(settings)
     except ValidationError as error:
         raise InputError("; ".join(_sentences(error))) from error
+    for path, limits in _limits(settings):
+        _check_limits(path, limits)
     for path, node in _targets(
         {**{key: settings[key] for key in settings if key != "stage"}, "stage": settings["stage"]}
     ):
@@ -174,7 +176,8 @@ def build(node: Plain, path: str) -> Any:
             raise cause from error
         if isinstance(cause, ValidationError):
             raise InputError(f"{path}: " + "; ".join(_sentences(cause))) from error
-        raise InputError(f"{path}: {cause or str(error).splitlines()[0]}") from error
+        root = error.__cause__ or error
+        raise InputError(f"{path}: {cause or ' '.join(str(root).split())}") from error
 
 
 def redact(node: Any) -> Any:
@@ -236,7 +239,7 @@ def sweep_folder(arguments: list[str]) -> str:
     """Where a sweep lies: it follows from the command line, so that the same command resumes the same sweep."""
     words = sorted(a for a in arguments if not a.startswith(("-", "fresh=", "workers=", "outputs=")))
     root = next((a.partition("=")[2] for a in arguments if a.startswith("outputs=")), "outputs")
-    name = slug(",".join(words)).replace("=", "-")[:60]
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", "+".join(words)).strip("-")[:60] or "sweep"
     return os.path.join(root, "sweeps", f"{name}-{hashlib.sha256(repr(words).encode()).hexdigest()[:8]}")
 
 
@@ -276,6 +279,26 @@ def _targets(node: Any, path: str = "") -> Iterator[tuple[str, Plain]]:
     elif isinstance(node, list):
         for index, value in enumerate(node):
             yield from _targets(value, f"{path}.{index}")
+
+
+def _limits(node: Any, path: str = "") -> Iterator[tuple[str, Plain]]:
+    """Every mapping of worker or sandbox limits below `node`, with its key path; the stage only repeats its parts'."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            where = f"{path}.{key}" if path else str(key)
+            if key == "limits" and isinstance(value, dict):
+                yield where, value
+            elif where != "stage" or "limits" in node.get("stage", {}):
+                yield from _limits(value, where)
+
+
+def _check_limits(path: str, limits: Plain) -> None:
+    """Bounds below which nothing could run and which would only be noticed after the work was paid for."""
+    least = {"cpu_s": 0.001, "wall_s": 0.001, "memory_bytes": 32 << 20, "output_bytes": 1, "file_bytes": 0}
+    for key, floor in least.items():
+        value = limits.get(key, floor)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not floor <= value < float("inf"):
+            raise InputError(f"{path}.{key}={value!r}: allowed is a number of at least {floor}")
 
 
 def _check_call(path: str, node: Plain) -> None:

@@ -22,9 +22,9 @@ from proceval.conftree import config_dir
 from proceval.errors import InputError, ProcevalError
 from proceval.folder import RunFolder, sweep_statuses, write_status
 from proceval.stage import progress
-from proceval.stage.report import sweep
+from proceval.stage.report import show_sweep
 
-INTERRUPTED = 130
+INTERRUPTED, UNSCORED = 130, 3
 config.register()  # on import, so that a launcher's worker processes have the resolvers too
 _last_status = 0
 
@@ -51,7 +51,7 @@ def execute(cfg: DictConfig) -> int:
             )
         status: int = stage.run(folder)
         if stage.writes:
-            progress.where(folder.path, _next(stage.then, sys.argv[1:]))
+            progress.where(folder.path, _next(stage.then if status != UNSCORED else ["stage=doctor"], sys.argv[1:]))
     return _ended(status)
 
 
@@ -102,7 +102,8 @@ def run() -> int:
         return _last_status
     folder = Path(os.environ["PROCEVAL_SWEEP"])
     if any(folder.glob("[0-9]*/summary.json")):
-        sweep(folder, _pass_k(folder))
+        show_sweep(folder, _pass_k(folder))
+        progress.where(folder, _command(["stage=report", f"dataset={folder}"]))
     return max(sweep_statuses(folder), default=1)
 
 
@@ -110,18 +111,20 @@ def _pass_k(sweep_folder: Path) -> list[int]:
     """The k of pass@k that the sweep's jobs asked for."""
     import yaml
 
-    asked = [yaml.safe_load(path.read_text(encoding="utf-8"))["pass_k"] for path in sweep_folder.glob("[0-9]*/config.yaml")]
+    asked = [
+        yaml.safe_load(path.read_text(encoding="utf-8"))["pass_k"] for path in sweep_folder.glob("[0-9]*/config.yaml")
+    ]
     return sorted({k for ks in asked for k in ks}) or [1]
 
 
 def _next(then: Sequence[str], arguments: Sequence[str]) -> str:
     """The next command: the same words but for what `then` replaces; a sweep starts from the defaults."""
     keys = {word.partition("=")[0] for word in then}
-    same = (
-        []
-        if "--multirun" in then
-        else [a for a in arguments if a.partition("=")[0] not in keys and not a.startswith("-")]
-    )
+    if "--multirun" in arguments or "-m" in arguments:
+        return "the table of the whole sweep, below its last job"
+    gone = {*keys, "shard.index", "dry_run", "fresh"}
+    kept = [a for a in arguments if a.partition("=")[0] not in gone and not a.startswith("-")]
+    same = [] if "--multirun" in then else kept
     return _command([*same, *then])
 
 

@@ -34,7 +34,6 @@ class Generate:
     """Makes the dataset of a configuration; a dataset with the same inputs that already exists is taken over instead."""
 
     writes = True
-    then = ["stage=audit"]
     in_place = False
 
     def __init__(
@@ -54,6 +53,7 @@ class Generate:
         self.workers = workers or os.cpu_count() or 1
         self.cells: list[Cell] = [(name, tier) for name, family in self.families.items() for tier in family.tiers]
         self.shards, self.shard = shard["count"], shard["index"]
+        self.then = ["stage=merge"] if self.shards > 1 else ["stage=audit"]
         if not 0 <= self.shard < self.shards:
             raise InputError(f"shard.index={self.shard}: allowed is 0 to shard.count - 1, here {self.shards - 1}")
 
@@ -143,7 +143,7 @@ class Generate:
         journal.close()
         os.replace(journal.path, done)
         progress.say(
-            f"generate shard {self.shard} of {self.shards}: {len(journal.marks)} candidates; when all stand: stage=merge"
+            f"generate shard {self.shard} of {self.shards}: {len(journal.marks)} candidates; when all shards stand, merge them"
         )
         return 0
 

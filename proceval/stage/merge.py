@@ -12,6 +12,7 @@ class Merge(Generate):
     def __init__(self, **parameters: object) -> None:
         self.expected = dict(parameters["shard"])["count"]  # type: ignore[call-overload]
         super().__init__(**{**parameters, "shard": {"count": 1, "index": 0}})  # type: ignore[arg-type]
+        self.then = ["stage=audit"]
 
     def check(self, folder: RunFolder) -> None:
         super().check(folder)

@@ -45,7 +45,7 @@ class Report:
         from proceval.report import markdown, parquet, plots, summary
 
         if is_sweep(folder.path):
-            sweep(folder.path, self.pass_k)
+            show_sweep(folder.path, self.pass_k)
             return 0
         self.start()
         with progress.bar("report", 3) as advance:
@@ -86,12 +86,11 @@ def is_sweep(path: Path) -> bool:
     return not (path / "dataset.jsonl").exists() and any(path.glob("[0-9]*/status.json"))
 
 
-def sweep(path: Path, pass_k: list[int]) -> None:
+def show_sweep(path: Path, pass_k: list[int]) -> None:
     """One table, one Parquet file and one set of figures over all jobs of a sweep, the failed ones among them."""
     from proceval.report import sweep as jobs
 
     _show(jobs.aggregate(path, ks=pass_k))
-    progress.where(path, f"python -m proceval stage=report dataset={path}   (rebuilds this table)")
 
 
 def _show(found: dict[str, Any]) -> None:
