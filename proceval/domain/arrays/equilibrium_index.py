@@ -22,8 +22,8 @@ def equilibrium_index(array: list[int]) -> int:
 
     Return that index as an int.
 
-    Arrays may be long: a solution that goes over the array a few times is fast enough, one whose running time grows
-    much faster than a straightforward solution's is stopped and counts as wrong.
+    An array may hold hundreds of numbers, and each call has a CPU-time limit of a few seconds: a call that runs into it
+    counts as wrong. Prefer a solution that goes over the array a few times.
     """
     index = 0
     left = 0

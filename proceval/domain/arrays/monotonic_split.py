@@ -21,8 +21,8 @@ def monotonic_split(array: list[int], target: int) -> int:
 
     Return, as an int, the smallest index k, counted from 0, for which array[k] >= target.
 
-    Arrays may be long: use the order. A solution that takes far more steps than a binary search needs, or whose
-    running time grows much faster than a straightforward solution's, is stopped and counts as wrong.
+    An array may hold hundreds of numbers, and each call has a CPU-time limit of a few seconds: a call that runs into it
+    counts as wrong. Prefer a solution that uses the order and takes about as many steps as a binary search.
     """
     low = 0
     high = len(array)

@@ -37,9 +37,9 @@ def dfa_product_reachability(a: dict[str, Any], b: dict[str, Any]) -> int:
     pairs (state of a, state of b) in which they can be after some string of zero or more symbols; the pair of the start
     states therefore counts.
 
-    Automata may be large: a solution whose running time is about the number of pairs of states times the number of
-    symbols is fast enough, one whose running time grows much faster than a straightforward solution's is stopped and
-    counts as wrong.
+    Automata may have dozens of states each, and each call has a CPU-time limit of a few seconds: a call that runs into
+    it counts as wrong. Prefer a solution whose running time is about the number of pairs of states times the number of
+    symbols.
     """
     start = (a["start"], b["start"])
     reached = {start}

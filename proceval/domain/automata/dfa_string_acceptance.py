@@ -37,9 +37,9 @@ def dfa_string_acceptance(dfa: dict[str, Any], length: int) -> int:
 
     Return, as an int, the number of accepted strings of exactly `length` symbols. It may be far larger than 64 bits.
 
-    There may be far too many strings to go through: a solution whose running time is about length times the size of the
-    transition table is fast enough, one whose running time grows much faster than a straightforward solution's is
-    stopped and counts as wrong.
+    A length may be a hundred or more, so there may be far too many strings to go through, and each call has a CPU-time
+    limit of a few seconds: a call that runs into it counts as wrong. Prefer a solution whose running time is about
+    length times the size of the transition table.
     """
     ways = [0] * dfa["states"]
     ways[dfa["start"]] = 1

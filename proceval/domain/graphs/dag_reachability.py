@@ -22,8 +22,8 @@ def dag_reachability(n: int, edges: list[list[int]], source: int) -> int:
     Return, as an int, the number of vertices v for which a path of zero or more edges leads from the source to v; the
     source itself therefore counts.
 
-    Graphs may be large: a solution whose running time is about the number of vertices and edges is fast enough, one
-    whose running time grows much faster than a straightforward solution's is stopped and counts as wrong.
+    A graph may have hundreds of vertices, and each call has a CPU-time limit of a few seconds: a call that runs into it
+    counts as wrong. Prefer a solution whose running time is about the number of vertices and edges.
     """
     successors: list[list[int]] = [[] for _ in range(n)]
     for tail, head in edges:

@@ -30,9 +30,9 @@ def dag_shortest_path(n: int, edges: list[list[int]], source: int, target: int) 
     Return a dict {"weight": w, "path": p}: w is that least weight as an int, p the list of the vertices on that path
     from the source to the target, both included. If source and target are the same vertex, w is 0 and p holds only it.
 
-    Graphs may be large and may hold very many paths: a solution whose running time is about the number of vertices and
-    edges is fast enough, one whose running time grows much faster than a straightforward solution's is stopped and
-    counts as wrong.
+    A graph may have hundreds of vertices and very many paths, and each call has a CPU-time limit of a few seconds: a
+    call that runs into it counts as wrong. Prefer a solution whose running time is about the number of vertices and
+    edges.
     """
     successors: list[list[tuple[int, int]]] = [[] for _ in range(n)]
     unseen = [0] * n

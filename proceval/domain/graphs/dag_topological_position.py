@@ -34,9 +34,8 @@ def dag_topological_position(n: int, edges: list[list[int]], vertex: int) -> int
 
     Return, as an int, the number of the round in which `vertex` is removed: 1 for the first round, at most n.
 
-    Graphs may be large: a solution whose running time is about the number of vertices and edges times a logarithm is
-    fast enough, one whose running time grows much faster than a straightforward solution's is stopped and counts as
-    wrong.
+    A graph may have hundreds of vertices, and each call has a CPU-time limit of a few seconds: a call that runs into it
+    counts as wrong. Prefer a solution whose running time is about the number of vertices and edges times a logarithm.
     """
     successors: list[list[int]] = [[] for _ in range(n)]
     entering = [0] * n
