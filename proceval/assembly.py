@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from proceval import folder as files
-from proceval.folder import RunFolder
+from proceval.folder import RunFolder, file_digest
 from proceval.guesses import Floor
 from proceval.journal import Journal, Ticket
 from proceval.protocols import Family
@@ -121,6 +121,10 @@ def assemble(
     reasons = Counter(r.reason for r in rejected)
     facts = {
         "problems": len(kept),
+        "sha256": {
+            name: file_digest(folder / name)
+            for name in ("dataset.jsonl", "rejections.jsonl", "certificates/index.jsonl")
+        },
         "candidates": len(found.looked_at),
         "rejected": dict(sorted(reasons.items())),
         "machine_dependent": any(reason.startswith("solver_") for reason in reasons),

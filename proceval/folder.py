@@ -16,6 +16,7 @@ summary.json, report.md, figures/, wandb/, status.json
 """
 
 import gzip
+import hashlib
 import json
 import os
 import shutil
@@ -27,7 +28,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from proceval.errors import InputError
+from proceval.errors import Finding, InputError
 from proceval.schema import AuditReport, Certificate, Problem, Record, Rejection
 from proceval.store import lock
 
@@ -92,10 +93,11 @@ class RunFolder:
     def published(self) -> Path | None:
         """The folder of an earlier run whose dataset has the same inputs, or None."""
         pointer = self.outputs / ".datasets" / f"{self.inputs}.json"
-        if not pointer.is_file():
-            return None
-        folder = self.outputs / str(json.loads(pointer.read_text(encoding="utf-8"))["folder"])
-        return folder if (folder / "generation.json").is_file() and (folder / "dataset.jsonl").is_file() else None
+        try:
+            folder = self.outputs / str(json.loads(pointer.read_text(encoding="utf-8"))["folder"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # the pointer only saves work
+        return folder if (folder / "generation.json").is_file() and untouched(folder) else None
 
     @contextmanager
     def generating(self) -> Iterator[None]:
@@ -121,6 +123,10 @@ class RunFolder:
                 raise InputError(f"dataset={self.dataset}: no such file, and no folder that holds a dataset.jsonl")
             return file.parent
         if (self / "dataset.jsonl").is_file():
+            if not untouched(self.path):
+                raise Finding(
+                    f"{self / 'dataset.jsonl'} is not what was generated; stage=verify dataset={self.path} names what differs"
+                )
             return self.path
         earlier = self.published()
         if earlier is None:
@@ -171,6 +177,32 @@ def read(path: Path, kind: type[R]) -> Iterator[R]:
             yield record
     if number == 0:
         raise InputError(f"{path}: empty, not a single {kind.__name__.lower()}")
+
+
+def facts(folder: Path) -> dict[str, Any]:
+    """generation.json. Raises InputError when it is not whole."""
+    path = folder / "generation.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if not {"problems", "rejected", "shortfalls", "machine_dependent", "sha256"} <= set(found):
+            raise ValueError("keys are missing")
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path}: not a generation record ({error}); remove the folder or give fresh=true") from error
+    return dict(found)
+
+
+def untouched(folder: Path) -> bool:
+    """Whether a dataset still has the bytes that its generation recorded; True where nothing was recorded."""
+    if not (folder / "generation.json").is_file():
+        return True
+    recorded = facts(folder)["sha256"]
+    return (folder / "dataset.jsonl").is_file() and file_digest(folder / "dataset.jsonl") == recorded["dataset.jsonl"]
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes, 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def certificates(source: Path) -> Iterator[Certificate]:

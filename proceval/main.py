@@ -3,7 +3,9 @@
 Exit statuses: 0 fine, 1 a finding, 2 bad input or usage, 3 something stayed unscored, 130 interrupted.
 """
 
+import errno
 import os
+import re
 import shlex
 import signal
 import sys
@@ -25,6 +27,7 @@ from proceval.stage import progress
 from proceval.stage.report import show_sweep
 
 INTERRUPTED, UNSCORED = 130, 3
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 config.register()  # on import, so that a launcher's worker processes have the resolvers too
 _last_status = 0
 
@@ -62,6 +65,11 @@ def job(cfg: DictConfig) -> int:
     except ProcevalError as error:
         print(f"proceval: {error}", file=sys.stderr)
         return _ended(error.exit_status)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"proceval: {_about_a_file(error)}", file=sys.stderr)
+        return _ended(UNSCORED if error.errno in FULL else InputError.exit_status)
     except KeyboardInterrupt:
         _ended(INTERRUPTED)
         raise
@@ -93,6 +101,11 @@ def run() -> int:
     except (HydraException, OmegaConfBaseException, InputError) as error:
         print(f"proceval: {_one_sentence(error)}", file=sys.stderr)
         return 2
+    except OSError as error:  # the run folder itself, which Hydra makes
+        if error.filename is None:
+            raise
+        print(f"proceval: {_about_a_file(error)}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print(
             f"\nproceval: interrupted; nothing finished is lost. Resume with:\n  {_command(arguments)}", file=sys.stderr
@@ -117,6 +130,14 @@ def _pass_k(sweep_folder: Path) -> list[int]:
     return sorted({k for ks in asked for k in ks}) or [1]
 
 
+def _about_a_file(error: OSError) -> str:
+    """One sentence on a path that the system refused, with what can be done about it."""
+    advice = (
+        "make room and run the same command again" if error.errno in FULL else "choose another outputs= or dataset="
+    )
+    return f"{error.filename}: {(error.strerror or 'refused').lower()}; {advice}"
+
+
 def _next(then: Sequence[str], arguments: Sequence[str]) -> str:
     """The next command: the same words but for what `then` replaces; a sweep starts from the defaults."""
     keys = {word.partition("=")[0] for word in then}
@@ -134,10 +155,15 @@ def _command(arguments: Sequence[str]) -> str:
 
 def _one_sentence(error: BaseException) -> str:
     """Hydra's message on few lines: what is wrong and which options there are."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = " ".join(
-        line for line in lines if not line.startswith(("Set the environment variable", "full_key", "object_type"))
-    )
+    text = str(error)
+    if "is not in struct" in text + str(error.__cause__):
+        key = re.search(r"Could not (?:override|find) '([^']+)'", text)
+        return f"unknown key '{key[1] if key else '?'}': no such key here (is the option that would hold it chosen?)"
+    noise = ("Config search path", "provider=", "See https", "Set the environment variable", "full_key", "object_type")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith(noise)]
+    text = " ".join(lines).removeprefix("InputError raised while resolving interpolation: ")
+    if "Exception:" in text:
+        text += " (a value with spaces or other signs needs quotes within quotes: 'key=\"value\"')"
     cause = error.__cause__
     if cause is not None and str(cause).splitlines() and str(cause).splitlines()[0] not in text:
         text += f" ({str(cause).splitlines()[0]})"

@@ -87,7 +87,8 @@ def main() -> NoReturn:
     if options.control >= _FIRST_OWN:
         os.close(options.control)
     _preload()
-    os.setsid()
+    if os.getsid(0) != os.getpid():
+        os.setsid()
     try:
         world, missing = _set_up(options, control, null)
     except OSError as error:

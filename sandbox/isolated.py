@@ -126,6 +126,7 @@ class _Server:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
+                start_new_session=True,  # a terminal's Ctrl-C is for the host; the end of the socket ends the server
                 cwd="/",
                 env=environment,
             )

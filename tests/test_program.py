@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from proceval import config
 from proceval.conftree import config_dir, groups
 
 SMALL = ("difficulty=easy", "count=1", "samples=2", "tracker=off", "figures=false", "domain=arrays")
@@ -138,6 +139,11 @@ def test_a_space_too_small_for_what_is_asked_is_said_and_not_padded(proceval, tm
         (["stage=generate", "dataset=x"], "dataset"),
         (["stage=merge"], "shard.count"),
         (["shard.count=2", "shard.index=2"], "shard.index"),
+        (["sandbox.limits.cpu_s=0"], "sandbox.limits.cpu_s"),
+        (["prover.limits.memory_bytes=1"], "prover.limits.memory_bytes"),
+        (["sandbox.workers=0"], "workers"),
+        (["difficulty.easy.arrays.lenght=[3,5]"], "difficulty.easy.arrays.lenght"),
+        (["outputs=/dev/null/x"], "/dev/null/x"),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, list) else None,
 )
@@ -234,3 +240,35 @@ def test_a_dry_run_forecasts_and_asks_nothing(proceval, tmp_path):
     assert run.returncode == 0, run.stderr
     assert "forecast" in run.stderr
     assert not (_folder(tmp_path) / "records.jsonl").exists()
+
+
+def test_a_dataset_that_was_edited_after_it_was_proved_is_not_used(proceval, tmp_path, made):
+    target = tmp_path / "outputs" / made.name
+    shutil.copytree(made, target)
+    path = target / "dataset.jsonl"
+    path.write_text(path.read_text().replace('"expected":', '"expected": ', 1))
+    for stage in ("generate", "evaluate", "benchmark"):
+        run = proceval(f"stage={stage}", *SMALL)
+        assert run.returncode == 1, (stage, run.stderr)
+        assert "not what was generated" in run.stderr
+
+
+def test_hydras_own_options_are_not_taken_for_keys(proceval):
+    run = proceval("--cfg", "job", *SMALL)
+    assert run.returncode == 0, run.stderr
+    assert "count: 1" in run.stdout
+
+
+def test_a_damaged_pointer_or_record_is_no_traceback(proceval, tmp_path, made):
+    target = tmp_path / "outputs" / made.name
+    shutil.copytree(made, target)
+    (target / "generation.json").write_text("{")
+    run = proceval("stage=generate", *SMALL)
+    assert run.returncode == 2
+    assert "generation.json" in run.stderr
+    assert "Traceback" not in run.stderr
+    shutil.rmtree(target)
+    (tmp_path / "outputs" / ".datasets").mkdir()
+    name = config.generation_identity(config.compose("stage=generate", *SMALL))
+    (tmp_path / "outputs" / ".datasets" / f"{name}.json").write_text("{}")
+    assert proceval("stage=generate", *SMALL).returncode == 0

@@ -74,7 +74,9 @@ def test_an_untouched_dataset_holds(verify, made):
 
 
 CHANGES: dict[str, Callable[[Row], None]] = {
-    "tests.0.expected": lambda row: row.update(expected=99, tests=[{**row["tests"][0], "expected": 99}, *row["tests"][1:]]),
+    "tests.0.expected": lambda row: row.update(
+        expected=99, tests=[{**row["tests"][0], "expected": 99}, *row["tests"][1:]]
+    ),
     "statement": lambda row: row.update(statement=row["statement"].replace(" the ", " a ", 1)),
     "reference": lambda row: row.update(reference=row["reference"] + "\n"),
     "entry_point": lambda row: row.update(entry_point="solve"),
@@ -178,3 +180,42 @@ def test_hundreds_of_flipped_bytes_are_found(verify, copy, name):
     for forged in _flips(data, 300, seed=2):
         (copy / name).write_bytes(forged)
         assert verify(copy)[0] != 0, forged
+
+
+def test_what_was_taken_out_or_put_in_twice_is_noticed(verify, copy):
+    whole = _rows(copy)
+    fewer = [dict(row) for row in whole]
+    suite = next(n for n, row in enumerate(whole) if len(row["tests"]) > 1)
+    fewer[suite]["tests"] = fewer[suite]["tests"][:1]
+    _write(copy, fewer, rehash=True)
+    index = copy / "certificates" / "index.jsonl"
+    kept = index.read_text().splitlines()
+    mine = [json.loads(line) for line in kept]
+    index.write_text(
+        "".join(
+            line + "\n"
+            for line, c in zip(kept, mine, strict=True)
+            if (c["problem_id"], c["test"] > 0) != (whole[suite]["id"], True)
+        )
+    )
+    status, found = verify(copy)
+    assert status == 1
+    assert "dataset.jsonl is not the file that was generated" in found
+    index.write_text("\n".join(kept) + "\n")
+    _write(copy, whole[1:], rehash=False)
+    assert f"{len(whole)} problems were generated, the dataset holds {len(whole) - 1}" in verify(copy)[1]
+    twice = [dict(row) for row in whole]
+    twice[suite]["tests"] = [*whole[suite]["tests"], {**whole[suite]["tests"][0], "origin": "targeted"}]
+    _write(copy, twice, rehash=False)
+    assert f"row {suite + 1}, tests: one instance stands twice" in verify(copy)[1]
+
+
+def test_a_stored_opinion_against_the_label_is_a_difference(verify, copy):
+    index = copy / "certificates" / "index.jsonl"
+    lines = index.read_text().splitlines()
+    first = json.loads(lines[0])
+    first["opinions"].append({"by": "cvc5 1.3.0", "existence": "sat", "uniqueness": "sat"})
+    index.write_text("\n".join([json.dumps(first), *lines[1:]]) + "\n")
+    status, found = verify(copy)
+    assert status == 1
+    assert "contradicts the label" in found

@@ -37,10 +37,15 @@ def provider_error(
     return ProviderError(kind_of(status, message), text, retry_after_s=advice)
 
 
+_NO_KEY = re.compile(r"(?i)missing credentials|api_key client option must be set|no api[ _]key|missing .{0,20}api key")
+
+
 def kind_of(status: int | None, message: str) -> str:
     """One of ProviderError's kinds."""
     if status is None:
         return "connection"
+    if _NO_KEY.search(message):  # litellm reports a key that is not set as a server's failure
+        return "authentication"
     if status in (400, 413, 422) and _CONTEXT.search(message):
         return "context_length"
     if status in (400, 403, 422) and _FILTER.search(message):

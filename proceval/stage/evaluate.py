@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from proceval import folder as files
-from proceval.errors import InputError
+from proceval.errors import Finding
 from proceval.folder import RunFolder
 from proceval.schema import Problem
 from proceval.stage import progress
@@ -47,10 +47,10 @@ class Evaluate:
             forecast = self.engine.forecast(
                 problems, model=self.model, strategy=self.strategy, track=self.track, samples=self.samples
             )
-            progress.say(
-                "forecast "
-                + ", ".join(f"{key} {'unknown' if value is None else value}" for key, value in forecast.items())
-            )
+            said = {
+                key.replace("_", " "): "unknown" if value is None else f"{value:.6g}" for key, value in forecast.items()
+            }
+            progress.say("forecast " + ", ".join(f"{key} {value}" for key, value in said.items()))
             return 0
         self.sandbox.start()  # forks before the event loop and the model's client exist
         scorer = self.track.scorer(self.sandbox)
@@ -68,6 +68,11 @@ class Evaluate:
             )
         self.sandbox.close()
         progress.say("evaluate " + ", ".join(f"{n} {outcome}" for outcome, n in Counter(report.outcomes).most_common()))
+        if report.faults:
+            kinds = ", ".join(f"{n} {kind}" for kind, n in report.faults.items())
+            progress.say(
+                f"evaluate failed requests, never the model's fault: {kinds}; each with its words in faults.jsonl"
+            )
         if report.stopped is not None:
             progress.say(f"evaluate stopped: {report.stopped}")
         return int(report.exit_status)
@@ -89,9 +94,7 @@ class Evaluate:
             taken[cell] += 1
             chosen.append(problem)
         if not chosen:
-            raise InputError(
-                f"no problem to evaluate: the dataset is empty or the audit withheld all {len(withheld)} of its problems"
-            )
+            raise Finding(f"no problem to evaluate: the audit withheld all {len(withheld)} of them")
         if not audit.is_file():
             progress.say("evaluate this dataset was not audited: run stage=audit to measure its tests")
         return chosen

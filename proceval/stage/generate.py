@@ -65,6 +65,7 @@ class Generate:
         if self.shards > 1:
             return self._one_shard(folder)
         if (folder / "generation.json").is_file() and (folder / "dataset.jsonl").is_file():
+            folder.source()
             progress.say(f"generate {folder / 'dataset.jsonl'} stands already")
             return self._end(folder)
         with folder.generating():
@@ -78,7 +79,7 @@ class Generate:
         return self._end(folder)
 
     def _end(self, folder: RunFolder) -> int:
-        facts = json.loads((folder / "generation.json").read_text(encoding="utf-8"))
+        facts = files.facts(folder.path)
         rejected = ", ".join(f"{n} {reason}" for reason, n in facts["rejected"].items()) or "none"
         progress.say(
             f"generate {facts['problems']} problems, every answer proved unique; candidates rejected: {rejected}"

@@ -58,11 +58,26 @@ class Verify:
                     print(f"row {rows}, {field}: {sentence}")
                 found += len(faults)
                 advance(rows)
+        for sentence in self._record(source, rows):
+            print(f"generation.json: {sentence}")
+            found += 1
         for stranger in sorted(set(evidence) - set(seen)):
             print(f"certificates/index.jsonl: certificate for {stranger}, which the dataset does not hold")
             found += 1
         progress.say(f"verify   {rows} problems proved again with {self.prover.name}: differences: {found}")
         return 1 if found else 0
+
+    def _record(self, source: Path, rows: int) -> Iterator[str]:
+        """The files against what their generation recorded: rows or tests that were taken out leave no other trace."""
+        if not (source / "generation.json").is_file():
+            progress.say("verify   no generation.json here: rows or tests that were taken out cannot be noticed")
+            return
+        recorded = files.facts(source)
+        if recorded["problems"] != rows:
+            yield f"{recorded['problems']} problems were generated, the dataset holds {rows}"
+        for name, sha256 in recorded["sha256"].items():
+            if not (source / name).is_file() or files.file_digest(source / name) != sha256:
+                yield f"{name} is not the file that was generated"
 
     def _evidence(self, source: Path) -> dict[str, list[Certificate]]:
         if not (source / "certificates" / "index.jsonl").is_file():
@@ -182,6 +197,9 @@ def _content(problem: Problem, family: Family) -> Iterator[Fault]:
             yield "arguments", "differs from the main test's arguments"
         if not same(main.expected, problem.expected):
             yield "expected", "differs from the main test's expected value"
+    distinct = {canonical(test.arguments) for test in problem.tests}
+    if len(distinct) != len(problem.tests):
+        yield "tests", "one instance stands twice"
     for number, test in enumerate(problem.tests[1:], 1):
         if test.origin != "targeted":
             yield f"tests.{number}.origin", f"{test.origin!r} instead of targeted"
@@ -227,6 +245,9 @@ def _compare_evidence(
 
 def _compare_opinions(where: str, stored: Sequence[Opinion], again: Sequence[Opinion]) -> Iterator[Fault]:
     """Second opinions against those given now; one of cvc5 is compared only where prover=z3_cvc5 asks it again."""
+    for opinion in stored:
+        if opinion.existence == "unsat" or opinion.uniqueness == "sat":
+            yield where, f"{opinion.by} contradicts the label"
     asked = any(opinion.by.startswith("cvc5 ") for opinion in again)
     kept = [opinion for opinion in stored if asked or not opinion.by.startswith("cvc5 ")]
     if kept != list(again):
