@@ -28,7 +28,7 @@ class Unruly:
     def certify(self, spec: Any, section: Any) -> Proof:
         proof: Proof = self.real.certify(spec, section)
         self.calls += 1
-        if self.calls % 2:
+        if self.deed == "behaves" or self.calls % 2:
             return proof
         section("existence")
         if self.deed == "hangs in C, deaf to every signal but one":
@@ -115,7 +115,7 @@ def test_the_python_face_proves_scores_and_loads(tmp_path, parts):
         proceval.prove("equilibrium_index", {"array": [0, 0, 0]})
     with pytest.raises(InputError, match="known"):
         proceval.prove("equilibrium", {"array": [1]})
-    folder = _generate(tmp_path, parts, "gives up")
+    folder = _generate(tmp_path, parts, "behaves")
     problem = proceval.load(folder.path)[0]
     assert proceval.score(problem, f"```python\n{problem.reference}\n```", "sandbox=process").outcome == "passed"
     assert proceval.score(problem, "```python\nimport os\nos._exit(0)\n```", "sandbox=process").outcome != "passed"

@@ -90,7 +90,7 @@ class Generate:
             )
         for short in facts["shortfalls"]:
             progress.say(f"generate {short['difficulty']} {short['family']}: {short['sentence']}")
-        return 0
+        return 0 if facts["problems"] else 1
 
     # ------------------------------------------------------------------------------------- the parent
 
