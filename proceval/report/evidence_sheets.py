@@ -88,7 +88,11 @@ def audit(summary: Plain) -> Sheet:
     rows = [row(name, cell) for name, cell in found["by_family"].items()]
     score, alone = percent(found["score"]), percent(found["main_score"])
     kinds = listed(found["by_kill_kind"])
-    notes = [f"{score} of the mutants that can be killed are killed, {alone} by the main test alone; kills by {kinds}"]
+    late, kills = found["by_kill_kind"].get("step_budget", 0), sum(found["by_kill_kind"].values())
+    notes = [
+        f"{score} of the mutants that can be killed are killed, {alone} by the main test alone; kills by {kinds}",
+        f"{percent(late / kills if kills else None)} of the kills rest on the audit's step budget alone, which the scorer lacks",
+    ]
     if found["equivalent_by_method"]:
         notes.append(f"equivalence shown by: {listed(found['equivalent_by_method'])}")
     warnings = []
