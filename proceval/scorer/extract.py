@@ -1,19 +1,27 @@
 """Which part of a reply is the program: line by line, by rules that are written down and recorded.
 
 In this order:
- 1. Reasoning is not an answer. `<think>...</think>` at the start goes; a closing tag without an opening one (which
-    the chat template held) ends the reasoning too. A tag next to a quote or a backtick, or inside a fence, is data. An
-    opening tag that is never closed leaves no answer: `unclosed_reasoning`.
+ 1. Reasoning is not an answer. `<think>...</think>` goes, before the code or after it, and only that stretch; a closing
+    tag without any opening one (which the chat template held) discards all that is before it. A tag next to a quote or
+    a backtick, or inside a fence, is data. A reply that starts with an opening tag that is never closed leaves no
+    answer: `unclosed_reasoning`. Only what is left then counts against the length cap: `too_long`.
  2. Fenced blocks: three or more backticks or tildes, closed by at least as many; an unclosed one runs to the end. Words
     behind the opening fence are a language tag only when they look like one; otherwise they are the first line of code.
+    Words behind a closing fence ("``` This works.") are prose, unless they look like a language tag or like code.
     A fence inside a docstring does not end a block that would not parse there. A block that holds fences of its own is
-    opened. Of the blocks that define the entry point, those that parse come first, and of those the last: `fenced`.
- 3. Without such a block the reply itself, or the longest stretch of it from a line that starts like code, if it parses
+    opened. Of several blocks only those count that define the entry point; of these, those that parse come first, and
+    among equals the LAST one wins, so that a correction replaces its draft: `fenced`, `unclosed_fence`. Usage and
+    output behind the program define nothing and replace nothing.
+    Of an unclosed block that does not parse as a whole, the longest stretch counts as under 4, but only if what is cut
+    off is unindented and does not start like code, so that a cut program stays one: `unclosed_fence_in_prose`.
+ 3. Without such a block, the fenced blocks in lines quoted by ">": `quoted_fenced` and so on.
+ 4. Without those the reply itself, or the longest stretch of it from a line that starts like code, if it parses
     and defines the entry point: `bare`, `bare_in_prose`.
- 4. A block or reply that defines no entry point but one class with a method of that name is called through an
+ 5. A block or reply that defines no entry point but one class with a method of that name is called through an
     instance (`+method`); one with a single function of as many parameters is called by that name (`+renamed`).
     Parameters that are named otherwise are passed by position (`+positional`).
-Blocks are never joined, and nothing is ever repaired inside a program.
+A byte order mark or zero-width characters in front of a program's first line are removed (`+invisible`). Blocks are
+never joined, and nothing is ever repaired inside a program.
 """
 
 import ast
@@ -21,16 +29,15 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
-MOST_CHARACTERS = 200_000
-"""Replies beyond this are not read."""
+from proceval.scorer.reasoning import CODE_START, INVISIBLE, LANGUAGE, closes, fence_in, first_word, without_reasoning
 
-_TAG = re.compile(r"(?<!['\"`\\])<(/?)(think|thinking|reasoning|thought)>(?!['\"]|`(?!``))", re.IGNORECASE)
-_FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>.*?)[ \t]*\Z")
-_LANGUAGE = re.compile(r"(?:[\w+#.-]*(?:[ \t]+(?:\{.*\}|[\w-]+=.*|\d[\d.]*|\w+\.py))*|\{.*\})\Z")
-_CODE_START = re.compile(r"(?:(?:from|import|def|async\s+def|class)\s+\w|@\w|[A-Za-z_]\w*\s*(?::[^=]+)?=[^=])")
+MOST_CHARACTERS = 200_000
+"""Replies beyond this, reasoning aside, are not read."""
+
+_QUOTE = re.compile(r" {0,3}> ?")
 _MOST_BLOCKS = 40
 _MOST_CLOSINGS = 6
 
@@ -49,62 +56,49 @@ class Extracted:
 
 @dataclass(frozen=True)
 class Block:
-    """The text between two fences."""
+    """The text between two fences, without invisible characters in front."""
 
     text: str
     closed: bool
+    invisible: bool = False
+    """Whether there were any."""
 
 
 def extract(text: str, entry_point: str, parameters: Sequence[str]) -> Extracted:
     """The program in a reply that is asked to define `entry_point(parameters)`."""
-    if len(text) > MOST_CHARACTERS:
-        return Extracted(None, "too_long")
     visible = without_reasoning(text.replace("\r\n", "\n").replace("\r", "\n"))
     if visible is None:
         return Extracted(None, "unclosed_reasoning", closed=False)
+    if len(visible) > MOST_CHARACTERS:
+        return Extracted(None, "too_long")
     if not visible.strip():
         return Extracted(None, "empty")
     target = Target(entry_point, tuple(parameters))
-    return _from_blocks(visible, target) or _from_prose(visible, target) or Extracted(None, "no_entry_point")
-
-
-def without_reasoning(text: str) -> str | None:
-    """The reply without its reasoning, or None when the reasoning never ends."""
-    rest = text
-    while (opening := _TAG.match(rest.lstrip())) and not opening[1]:
-        behind = rest.lstrip()[opening.end() :]
-        closing = next((tag for tag in _TAG.finditer(behind) if tag[1]), None)
-        if closing is None:
-            return None
-        rest = behind[closing.end() :]
-    for tag in reversed(list(_TAG.finditer(rest))[-20:]):
-        before, behind = rest[: tag.start()], rest[tag.end() :]
-        if tag[1] and (not _inside_fence(before) or (_alone(before, behind) and _opens_another(behind))):
-            return behind
-    return rest
+    found = _from_blocks(visible, target) or _from_quotes(visible, target) or _from_prose(visible, target)
+    return found or Extracted(None, "no_entry_point")
 
 
 def fenced_blocks(text: str) -> list[Block]:
     """All fenced blocks in order. A lone fence behind bare text closes nothing and opens nothing."""
     lines = text.split("\n")
-    fences = [(number, match) for number, line in enumerate(lines) if (match := _fence(line))]
+    fences = [(number, match) for number, line in enumerate(lines) if (match := fence_in(line))]
     if len(fences) == 1 and not fences[0][1]["info"] and not "".join(lines[fences[0][0] + 1 :]).strip():
         return []
     blocks: list[Block] = []
     position = 0
     while position < len(fences) and len(blocks) < _MOST_BLOCKS:
         start, opening = fences[position]
-        first = [] if _LANGUAGE.match(opening["info"]) else [opening["info"]]
-        later = (i for i in range(position + 1, len(fences)) if _closes(fences[i][1], opening))
+        first = [] if LANGUAGE.match(opening["info"]) else [opening["info"]]
+        later = (i for i in range(position + 1, len(fences)) if closes(fences[i][1], opening))
         closings = list(islice(later, _MOST_CLOSINGS))
-        bodies = [_dedent(first + lines[start + 1 : fences[i][0]], opening["indent"]) for i in closings]
+        blocked = [_block(_dedent(first + lines[start + 1 : fences[i][0]], opening["indent"])) for i in closings]
         if not closings:
             body = _dedent(first + lines[start + 1 :], opening["indent"])
-            blocks.append(Block(re.sub(r"[ \t]*(`{3,}|~{3,})\s*\Z", "", body), closed=False))
+            blocks.append(_block(_without_gluedfence_in(body), closed=False))
             break
-        chosen = next((n for n, body in enumerate(bodies) if parse(body) is not None), 0)
-        inner = fenced_blocks(bodies[chosen]) if parse(bodies[chosen]) is None else []
-        blocks += inner or [Block(bodies[chosen], closed=True)]
+        chosen = next((n for n, block in enumerate(blocked) if parse(block.text) is not None), 0)
+        inner = fenced_blocks(blocked[chosen].text) if parse(blocked[chosen].text) is None else []
+        blocks += inner or [blocked[chosen]]
         position = closings[chosen] + 1
     return blocks
 
@@ -129,39 +123,31 @@ def _parse(code: str) -> tuple[ast.Module | None, int | None]:
 # ------------------------------------------------------------------------------------------------ fences
 
 
-def _fence(line: str) -> re.Match[str] | None:
-    match = _FENCE.match(line)
-    return match if match and not (match["fence"][0] == "`" and "`" in match["info"]) else None
-
-
-def _closes(fence: re.Match[str], opening: re.Match[str]) -> bool:
-    return not fence["info"] and fence["fence"].startswith(opening["fence"])
-
-
 def _dedent(lines: list[str], indent: str) -> str:
     return "\n".join(line.removeprefix(indent) for line in lines)
 
 
-def _inside_fence(before: str) -> bool:
-    """Whether a text ends within an open fence."""
-    opening: re.Match[str] | None = None
-    for line in before.split("\n"):
-        fence = _fence(line)
-        if fence and opening is None:
-            opening = fence
-        elif fence and opening is not None and _closes(fence, opening):
-            opening = None
-    return opening is not None
+def _block(body: str, *, closed: bool = True) -> Block:
+    visible = _without_invisible(body)
+    return Block(visible, closed, invisible=visible != body)
 
 
-def _alone(before: str, behind: str) -> bool:
-    return not before.rpartition("\n")[2].strip() and not behind.partition("\n")[0].strip()
+def _without_invisible(code: str) -> str:
+    """Without byte order mark and zero-width characters in front of the first line that is not empty."""
+    start = first_word(code, 0)
+    return re.sub(f"[{INVISIBLE}]", "", code[:start]) + code[start:]
 
 
-def _opens_another(behind: str) -> bool:
-    """Whether the next fence names a language: it can then close nothing, so the block around was never closed."""
-    fence = next((match for line in behind.split("\n") if (match := _fence(line))), None)
-    return fence is not None and bool(fence["info"])
+def _without_gluedfence_in(body: str) -> str:
+    """Without the closing fence that stands behind the last line of code."""
+    kept = body.rstrip()
+    return kept.rstrip(kept[-1]).rstrip(" \t") if kept.endswith(("```", "~~~")) else body
+
+
+def _without_quotes(text: str) -> str:
+    """The quoted lines without their marks; a line that is not quoted is left empty, so that it ends no program."""
+    lines = text.split("\n")
+    return "\n".join(line[mark.end() :] if (mark := _QUOTE.match(line)) else "" for line in lines)
 
 
 # ------------------------------------------------------------------------------------------------ candidates
@@ -185,26 +171,50 @@ class Candidate:
 
 
 def _from_blocks(text: str, target: Target) -> Extracted | None:
-    found = [(made, block) for block in fenced_blocks(text) if (made := _candidate(block.text, target))]
+    found: list[tuple[Candidate, Extracted]] = []
+    for block in fenced_blocks(text):
+        code = None if block.closed else _before_prose(block.text)
+        made = _candidate(block.text if code is None else code, target)
+        if made:
+            rule = "fenced" if block.closed else "unclosed_fence" if code is None else "unclosed_fence_in_prose"
+            named = rule + made.suffix + "+invisible" * block.invisible
+            found.append((made, Extracted(made.code, named, closed=rule != "unclosed_fence")))
     if not found:
         return None
     best = min(made.rank for made, _ in found)
-    made, block = [pair for pair in found if pair[0].rank == best][-1]
-    rule = ("fenced" if block.closed else "unclosed_fence") + made.suffix
-    return Extracted(made.code, rule, closed=block.closed, qualified=len(found))
+    return replace([chosen for made, chosen in found if made.rank == best][-1], qualified=len(found))
+
+
+def _before_prose(body: str) -> str | None:
+    """The beginning that parses, if what follows it is there and is surely no code."""
+    stretch = _stretch(body.split("\n"))
+    behind = body.split("\n")[stretch.count("\n") + 1 :] if stretch else []
+    return stretch if behind and not _may_be_code(behind[0]) else None
+
+
+def _may_be_code(line: str) -> bool:
+    return line[:1].isspace() or bool(CODE_START.match(line))
+
+
+def _from_quotes(text: str, target: Target) -> Extracted | None:
+    found = _from_blocks(_without_quotes(text), target) if ">" in text else None
+    return replace(found, rule="quoted_" + found.rule) if found else None
 
 
 def _from_prose(text: str, target: Target) -> Extracted | None:
     """The reply as it is, or the stretch from the first line that starts like code to the first that cannot be."""
-    whole = textwrap.dedent(text).strip("\n")
-    lines = whole.split("\n")
-    starts = [0] + [n for n, line in enumerate(lines) if n and _CODE_START.match(line)][:10]
+    visible = _without_invisible(text)
+    lines = textwrap.dedent(visible).strip("\n").split("\n")
+    starts = [0] + [n for n, line in enumerate(lines) if n and CODE_START.match(line.lstrip(INVISIBLE))][:10]
     for attempt, start in enumerate(starts):
-        stretch = _stretch(lines[start:])
+        first = lines[start].lstrip(INVISIBLE)
+        stretch = _stretch([first, *lines[start + 1 :]])
         made = _candidate(stretch, target) if stretch else None
         if stretch and made and (made.rank < 3 or attempt < 2):  # half of a program has one function often enough
-            closed = start + stretch.count("\n") + 1 < len(lines)
-            return Extracted(made.code, ("bare_in_prose" if start or closed else "bare") + made.suffix, closed, 1)
+            behind = lines[start + stretch.count("\n") + 1 :]
+            invisible = first != lines[start] if start else visible != text
+            rule = ("bare_in_prose" if start or behind else "bare") + made.suffix + "+invisible" * invisible
+            return Extracted(made.code, rule, bool(behind) and not _may_be_code(behind[0]), 1)
     return None
 
 

@@ -2,8 +2,12 @@
 
  1. Reasoning in `<think>` tags is not an answer.
  2. `marker`: what follows the last `ANSWER:` (also `Final answer:` at the start of a line), on that line or, when
-    nothing follows there, below it. Nothing else is looked at, even if it cannot be read. Markers in neighbouring lines
-    that say different things are no answer: `several_answers`.
+    nothing follows there, below it (`marker_below`). Nothing else is looked at, even if it cannot be read. Where a
+    fence follows the marker, on its line or below it, what it holds is read, whatever prose stands under it
+    (`marker_fenced`); another fence there that holds another value makes it no answer.
+    Markers may repeat a value anywhere. One correction is allowed: of two different values, the last wins if nothing
+    follows it. More values than two, or words behind the second, are no answer: `several_answers`. What stands
+    between two markers never matters, and markers whose value cannot be read count only if they are the last.
  3. `boxed`: without a marker, the last \\boxed{...}.
  4. `whole`: without either, a reply that is nothing but the answer.
 A value is JSON or a Python literal of the kind that is asked for; emphasis, code marks, dollar signs and a closing full
@@ -19,10 +23,10 @@ from dataclasses import dataclass
 
 from proceval.compare import key
 from proceval.schema import Json
-from proceval.scorer.extract import without_reasoning
+from proceval.scorer.reasoning import without_reasoning
 
 MOST_CHARACTERS = 200_000
-"""Replies beyond this are not read."""
+"""Replies beyond this, reasoning aside, are not read."""
 _MOST_VALUE = 10_000
 _MOST_MARKERS = 50
 _MARKER = re.compile(r"(?:ANSWER|^[\W\d_]*(?i:final[ ]answer|answer))[\W_]*?[:=](?P<said>.*)$")
@@ -30,6 +34,11 @@ _AROUND = re.compile(r"\A[\s*_`$]+|[\s*_`$.!;]+\Z")
 _INTEGER = r"-?(?:0|[1-9]\d*)"
 _GROUPED = re.compile(r"-?[1-9]\d{0,2}(?:,\d{3})+\Z", re.ASCII)
 _LIST = re.compile(rf"{_INTEGER}(?:\s*(?:,\s*and\b|\band\b|,|->|→)\s*{_INTEGER})*\Z", re.ASCII)
+_BLOCK = re.compile(
+    r"(?<![`~])(?P<fence>`{3,10}|~{3,10})(?![`~])(?P<held>.*?)(?:(?P=fence)(?![`~])[ \t*_.!]*(?=\n|\Z)|\Z)", re.DOTALL
+)
+_BEFORE_BLOCK = re.compile(r"[\s*_]*")
+_TAG_LINE = re.compile(r"[ \t]*(?:[A-Za-z][\w+-]*[ \t]*)?\n(?=\s*\S)")
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\\[{}]|\{[^{}]*\})*)\}")
 
 
@@ -43,11 +52,11 @@ class Said:
 
 def read(reply: str, like: Json) -> Said:
     """The answer in a reply; `like` is a value of the kind that is asked for, and only its kind is used."""
-    if len(reply) > MOST_CHARACTERS:
-        return Said(None, "too_long")
     visible = without_reasoning(reply.replace("\r\n", "\n").replace("\r", "\n"))
     if visible is None:
         return Said(None, "unclosed_reasoning")
+    if len(visible) > MOST_CHARACTERS:
+        return Said(None, "too_long")
     if not visible.strip():
         return Said(None, "empty")
     lines = visible.split("\n")
@@ -67,20 +76,43 @@ def _marker(line: str) -> re.Match[str] | None:
 
 
 def _marked(lines: list[str], marked: list[tuple[int, re.Match[str]]], like: Json) -> Said:
-    values = [_said(match["said"], like, "marker") for _, match in marked]
-    last, match = marked[-1]
-    if not _AROUND.sub("", match["said"]):
-        return _said(_without_fence("\n".join(lines[last + 1 :])), like, "marker_below")
-    for (number, _), value in zip(reversed(marked[:-1]), reversed(values[:-1]), strict=True):
-        if "".join(lines[number + 1 : last]).strip():
-            break
-        if value.text != values[-1].text:
-            return Said(None, "several_answers")
-        last = number
-    if values[-1].text is None:  # an object written over several lines
-        whole = _said("\n".join([match["said"], *lines[marked[-1][0] + 1 :]]), like, "marker")
-        return whole if whole.text is not None else Said(None, "unreadable_marker")
-    return values[-1]
+    ends = [number for number, _ in marked[1:]] + [len(lines)]
+    segments = [
+        _segment(match["said"], lines[number + 1 : end], like)
+        for (number, match), end in zip(marked, ends, strict=True)
+    ]
+    different = {said.text for said, _ in segments if said.text is not None}
+    value, behind = segments[-1]
+    if value.text is not None and (len(different) > 2 or (len(different) == 2 and re.search(r"\w", behind))):
+        return Said(None, "several_answers")
+    return value
+
+
+def _segment(said: str, below: list[str], like: Json) -> tuple[Said, str]:
+    """What a marker says in its line or below, down to the next marker; and the text behind that."""
+    whole = "\n".join([said, *below])
+    block = _BLOCK.match(whole, _before_block(whole))
+    if block:
+        value, behind = _said(_held(block), like, "marker_fenced"), whole[block.end() :]
+        others = {value_of(_held(other), like) for other in _BLOCK.finditer(behind)}
+        return (value, behind) if others <= {None, value.text} else (Said(None, "several_answers"), behind)
+    if not _AROUND.sub("", said):
+        return _said("\n".join(below), like, "marker_below"), ""
+    value = _said(said, like, "marker")
+    if value.text is not None:
+        return value, "\n".join(below)
+    value = _said(whole, like, "marker")  # an object written over several lines
+    return value, ""
+
+
+def _before_block(text: str) -> int:
+    before = _BEFORE_BLOCK.match(text)
+    return before.end() if before else 0
+
+
+def _held(block: re.Match[str]) -> str:
+    """What a fenced block holds, without its language tag."""
+    return _TAG_LINE.sub("", block["held"], count=1) if _TAG_LINE.match(block["held"]) else block["held"]
 
 
 def _without_fence(text: str) -> str:

@@ -42,6 +42,31 @@ WORKS = {
     "unclosed fence": ("```python\n" + GOOD, "unclosed_fence"),
     "closing fence glued to the code": ("```python\n" + GOOD + "```", "unclosed_fence"),
     "tag that is code": ("```def double(x):\n    return 2 * x\n```", "fenced"),
+    "words behind the closing fence": ("```python\n" + GOOD + "\n``` This works.\n\nIt is linear.\n", "fenced"),
+    "one word behind the closing fence": ("```python\n" + GOOD + "\n``` Done.\n", "fenced"),
+    "words behind the closing fence, then usage": (
+        "```python\n" + GOOD + "\n``` Use it so:\n" + fenced("print(double(2))"),
+        "fenced",
+    ),
+    "unclosed fence, then prose": ("```python\n" + GOOD + "\n\nThis doubles its input.\n", "unclosed_fence_in_prose"),
+    "unclosed fence, then one word": ("```python\n" + GOOD + "\n\nDone\n", "unclosed_fence_in_prose"),
+    "unclosed fence, then prose, behind a draft": (
+        fenced(DRAFT) + "No:\n```python\n" + GOOD + "\n\nIt's right now.\n- O(1)\n",
+        "unclosed_fence_in_prose",
+    ),
+    "byte order mark": ("\ufeff" + GOOD, "bare+invisible"),
+    "byte order mark before the fence": ("\ufeff" + fenced(GOOD), "fenced"),
+    "zero-width space in a block": (fenced("\u200b" + GOOD), "fenced+invisible"),
+    "zero-width space in prose": ("Here:\n\n\u200b" + GOOD + "\n\nThat is all.", "bare_in_prose+invisible"),
+    "zero-width space in a string stays": (fenced(GOOD + "\n\nassert len('\u200b') == 1"), "fenced"),
+    "quoted fence": (
+        "My answer:\n\n> ```python\n> def double(x):\n>     return 2 * x\n>\n> ```\nIt doubles.",
+        "quoted_fenced",
+    ),
+    "quoted draft, then the program": (
+        "> ```\n> def double(x):\n>     return x\n> ```\nNo:\n" + fenced(GOOD),
+        "fenced",
+    ),
     "bare": (GOOD, "bare"),
     "bare with an import": ("import math\n\n" + GOOD, "bare"),
     "bare, then a lone closing fence": (GOOD + "\n```\n", "bare_in_prose"),
@@ -53,6 +78,21 @@ WORKS = {
     "reasoning opened by the template": ("maybe\n" + fenced(DRAFT) + "no, twice\n</think>\n" + fenced(GOOD), "fenced"),
     "unclosed draft in the reasoning": ("try\n```python\n" + DRAFT + "\n</think>\n" + fenced(GOOD), "fenced"),
     "reasoning twice": ("<think>a</think><think>b</think>" + fenced(GOOD), "fenced"),
+    "reasoning behind the program": (fenced(GOOD) + "<think>is it right? yes</think>\n", "fenced"),
+    "draft in the reasoning behind the program": (
+        fenced(GOOD) + "<think>\nor\n```python\n" + DRAFT + "\n</think>\nDone.",
+        "fenced",
+    ),
+    "reasoning before and behind": ("<think>a</think>" + fenced(GOOD) + "<think>b <think>c</think></think>", "fenced"),
+    "reasoning opened by the template, and more behind": (
+        fenced(DRAFT) + "</think>\n" + fenced(GOOD) + "<think>" + fenced(DRAFT) + "</think>",
+        "fenced",
+    ),
+    "reasoning longer than the cap": ("<think>" + "x" * MOST_CHARACTERS + "</think>\n" + fenced(GOOD), "fenced"),
+    "reasoning longer than the cap, opened by the template": (
+        "x" * MOST_CHARACTERS + "\n</think>\n" + fenced(GOOD),
+        "fenced",
+    ),
     "quoted tag in the program": (fenced("TAG = '</think>'\n" + GOOD), "fenced"),
     "tag in a docstring": (fenced('def double(x):\n    """\n    </think>\n    """\n    return 2 * x'), "fenced"),
     "quoted tag in prose": ("Unlike `<think>` models:\n" + fenced(GOOD), "fenced"),
@@ -103,6 +143,8 @@ NOTHING = {
         "no_entry_point",
     ),
     "banana": ("banana", "no_entry_point"),
+    "discarded by a closing tag alone": (fenced(GOOD) + "</think>\nSo that is it.", "no_entry_point"),
+    "quoted words": ("> def double(x):\n>     return 2 * x\n", "no_entry_point"),
     "too long": ("x" * (MOST_CHARACTERS + 1), "too_long"),
     "a NUL": (fenced(GOOD + "\x00"), None),
     "nested too deeply": (fenced("double = " + "(" * 5000 + ")" * 5000), "no_entry_point"),
@@ -140,6 +182,18 @@ def test_broken_program_is_handed_on_so_that_its_syntax_error_shows() -> None:
     assert found.code is not None
 
 
+@pytest.mark.parametrize("rest", ["    for y in (", "def more(", "    print('"])
+def test_cut_program_is_not_rescued_from_its_unclosed_fence(rest: str) -> None:
+    found = extract(f"```python\n{GOOD}\n{rest}", "double", ["x"])
+    assert (found.rule, found.closed) == ("unclosed_fence+unparsable", False)
+
+
+@pytest.mark.parametrize("rest", ["    for y in (", "def more("])
+def test_bare_program_cut_in_its_code_may_have_been_cut_short(rest: str) -> None:
+    assert extract(f"{GOOD}\n{rest}", "double", ["x"]).closed is False
+    assert extract(f"{GOOD}\n\nIt is right.", "double", ["x"]).closed is True
+
+
 @pytest.mark.parametrize(("reply", "closed"), [(fenced(GOOD), True), ("```\n" + GOOD, False), (GOOD, False)])
 def test_what_may_have_been_cut_short_is_marked(reply: str, closed: bool) -> None:
     assert extract(reply, "double", ["x"]).closed is closed
@@ -154,7 +208,25 @@ def test_several_parameters_are_passed_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "filler", ["```\n", "~~~\n```\n", "<think>", "</think>\n", "def double(x):\n", "    ```python\n", "`" * 50 + "\n"]
+    "filler",
+    [
+        "```\n",
+        "~~~\n```\n",
+        "<think>",
+        "</think>\n",
+        "a<think>",
+        "</think><think>",
+        "<think>a</think>",
+        "```python\n</think>\n",
+        "def double(x):\n",
+        "    ```python\n",
+        "`" * 50 + "\n",
+        "> ```\n",
+        "```\n" + "`" * 90_000 + "x\n",
+        "``` a" + " " * 90_000 + "b\n",
+        "```" + " {}" * 40 + " x\n",
+        "\u200b",
+    ],
 )
 def test_hostile_repetition_is_read_in_reasonable_work(filler: str) -> None:
     """A reply of 200,000 characters made of one line: linear or bounded work, else this test takes minutes."""

@@ -38,6 +38,20 @@ READS: list[tuple[str, Json, Json]] = [
     ("ANSWER: {'path': [0, 1], 'weight': 3}", PATH, PATH),
     ('ANSWER:\n```json\n{"weight": 3,\n "path": [0, 1]}\n```', PATH, PATH),
     ('ANSWER: {\n  "weight": 3,\n  "path": [0, 1]\n}\n', PATH, PATH),
+    ("ANSWER: ```42```\nThat is the least.", 1, 42),
+    ("ANSWER: ```\n42\n```\nBecause of 7 edges.", 1, 42),
+    ("**ANSWER:**\n\n~~~text\n42\n~~~\n\nBecause of 7 edges.", 1, 42),
+    ('ANSWER:\n```json\n{"weight": 3,\n "path": [0, 1]}\n```\nThe path is the lightest.', PATH, PATH),
+    ("ANSWER:\n```\n42\n```\nby\n```python\nsum(range(3))\n```\n", 1, 42),
+    ("ANSWER:\n```json\n42", 1, 42),
+    ("ANSWER: 1\nANSWER: 2", 1, 2),
+    ("ANSWER: 1\n\n.\n\nANSWER: 2\n\n", 1, 2),
+    ("ANSWER: 1\nNo.\nANSWER:\n```\n2\n```", 1, 2),
+    ("```\nANSWER: 1\nANSWER: 2\n```", 1, 2),
+    ("ANSWER: 2\nI check that again.\nANSWER: 2\nIt is right.", 1, 2),
+    ("End with ANSWER: <number>.\nANSWER: 2\nIt is right.", 1, 2),
+    ("ANSWER: 42\n<think>or 41?</think>", 1, 42),
+    ("<think>" + "x" * 200_000 + "</think>ANSWER: 42", 1, 42),
     ("ANSWER: True", False, True),
     ("ANSWER: true", False, True),
     ('ANSWER: "ab"', "x", "ab"),
@@ -60,6 +74,13 @@ UNREADABLE: list[tuple[str, Json]] = [
     ("ANSWER: 0x10", 1),
     ("ANSWER: forty-two", 1),
     ("ANSWER: 1\nANSWER: 2\nANSWER: 3", 1),
+    ("ANSWER: 1\nHm.\nANSWER: 2\nOh.\nANSWER: 3", 1),
+    ("ANSWER: 1\nANSWER: 2\nIt is one of these.", 1),
+    ("ANSWER: 1\nHm.\nANSWER: 2\nIt is one of these.", 1),
+    ("ANSWER: ```1``` ```2```", 1),
+    ("ANSWER: ```1``` or 2", 1),
+    ("ANSWER:\n```\n1\n```\n```\n2\n```", 1),
+    ("ANSWER:\n```\n1\n```\nor\n\n```json\n2\n```\n", 1),
     ("ANSWER: [1, 2, 3]", 1),
     ("ANSWER: 1 or 2", 1),
     ("ANSWER: 1", True),
@@ -79,7 +100,7 @@ UNREADABLE: list[tuple[str, Json]] = [
 def test_valid_forms_are_read(reply: str, like: Json, value: Json) -> None:
     said = read(reply, like)
     assert said.text == key(value)
-    assert said.rule in ("marker", "marker_below", "boxed", "whole")
+    assert said.rule in ("marker", "marker_below", "marker_fenced", "boxed", "whole")
 
 
 @pytest.mark.parametrize(("reply", "like"), UNREADABLE)
@@ -97,8 +118,33 @@ def test_order_and_multiplicity_matter(wrong: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "filler", ["ANSWER: 1\n", "ANSWER", "\\boxed{1}", "\\boxed{", "<think>", "```\n", "*", "(", "answer_"]
+    "filler",
+    [
+        "ANSWER: 1\n",
+        "ANSWER",
+        "\\boxed{1}",
+        "\\boxed{",
+        "<think>",
+        "```\n",
+        "*",
+        "(",
+        "answer_",
+        "ANSWER:```\n",
+        "ANSWER: ```1``` ",
+    ],
 )
 def test_hostile_repetition_is_read_in_reasonable_work(filler: str) -> None:
     for like in (1, [1], PATH):
         read(filler * (190_000 // len(filler)), like)
+
+
+@pytest.mark.parametrize("start", ["ANSWER: ```", "ANSWER:\n```\n1\n```\n"])
+@pytest.mark.parametrize("filler", [" ", "\n", "`", "```\n", "``` x", "*", "~~~~`"])
+def test_hostile_fences_are_read_in_reasonable_work(start: str, filler: str) -> None:
+    read(start + filler * (190_000 // len(filler)) + "x", 1)
+
+
+@pytest.mark.parametrize("remark", ["", "\n", "\n.\n", "\nHm.\n", "\nWait, that misses one.\n"])
+@pytest.mark.parametrize(("end", "rule"), [("", "marker"), ("\nSo it is.", "several_answers")])
+def test_what_stands_between_two_answers_never_matters(remark: str, end: str, rule: str) -> None:
+    assert read(f"ANSWER: 6\n{remark}\nANSWER: 7{end}", 1).rule == rule
