@@ -4,13 +4,14 @@ With reference=FILE.py tests=FILE.jsonl it audits somebody's own function instea
 """
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from proceval import folder as files
 from proceval.audit import own
+from proceval.audit.gate import figures
 from proceval.audit.material import Collector
 from proceval.audit.sheet import sheet
 from proceval.errors import InputError
@@ -19,6 +20,8 @@ from proceval.schema import AuditReport, Problem
 from proceval.stage import progress
 from sandbox.worker import Pool, Reply
 
+SAMPLED = 50
+"""Problems of one reference over which kill rows are counted; their reports stay in memory."""
 SHOWN = 3
 """Withheld problems whose survivors are printed; all of them are in audit.jsonl."""
 
@@ -51,12 +54,15 @@ class Audit:
         fates: Counter[str] = Counter()
         withheld: list[tuple[Problem, AuditReport]] = []
         material = Collector()
+        samples: dict[str, list[AuditReport]] = defaultdict(list)
 
         def reports() -> Iterator[AuditReport]:
             with progress.bar("audit", total) as advance:
                 for number, (problem, report) in enumerate(self._reports(folder), 1):
                     fates.update(m.fate for m in report.mutants)
                     material.add(problem, report)
+                    if len(samples[report.template_sha256]) < SAMPLED:
+                        samples[report.template_sha256].append(report)
                     if not report.accepted:
                         withheld.append((problem, report))
                     advance(number)
@@ -67,6 +73,13 @@ class Audit:
         self.audit.close()
         counts = ", ".join(f"{n} {fate}" for fate, n in sorted(fates.items()))
         progress.say(f"audit    {sum(fates.values())} mutants over {total} problems: {counts}")
+        rows, dominators = (
+            sum(figures(one)[name] for one in samples.values()) for name in ("distinct_rows", "dominators")
+        )
+        progress.say(
+            f"audit    {len(samples)} references: {rows} distinct kill rows, {dominators} dominators"
+            f" (over at most {SAMPLED} problems of each)"
+        )
         self._tell(withheld)
         return 1 if withheld else 0
 
