@@ -213,6 +213,11 @@ def test_somebodys_own_function_is_audited_with_their_tests(proceval, tmp_path):
     (tmp_path / "many.jsonl").write_text("\n".join(lines) + "\n")
     better = proceval("stage=audit", "reference=clip.py", "tests=many.jsonl")
     assert better.stdout.count("survives") < run.stdout.count("survives")
+    (tmp_path / "wrong.jsonl").write_text("\n".join([*lines[:2], lines[2].replace('"expected": 3', '"expected": 4')]))
+    wrong = proceval("stage=audit", "reference=clip.py", "tests=wrong.jsonl")
+    assert wrong.returncode == 1
+    assert wrong.stdout.startswith("the reference fails test 3: returned 3, expected 4\n")
+    assert "survives" not in wrong.stdout
     for words in (
         ["reference=clip.py"],
         ["reference=nowhere.py", "tests=one.jsonl"],

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from proceval import seeding
 from proceval.audit import suite
-from proceval.audit.guard import Guard, Limits, Row
+from proceval.audit.guard import Guard, Limits, Row, shown
 from proceval.audit.ledger import Entry, entries_for
 from proceval.audit.mutate import Candidate
 from proceval.audit.runner import Kill
@@ -147,8 +147,22 @@ class Gate:
         return self._report(problem.id, problem.reference, problem.entry_point, problem.tests)
 
     def audit_function(self, reference: str, tests: Sequence[Test]) -> AuditReport:
-        """The same for somebody's own function: the last public one of the text. Raises InputError without one."""
-        return self._report("", reference, entry_point_of(reference), tests)
+        """The same for somebody's own function: the last public one of the text. Raises InputError without one.
+
+        Nothing can be said of mutants of a reference that fails a test: such a report has a fault and no mutants.
+        """
+        entry_point = entry_point_of(reference)
+        try:
+            misses, _ = self.guard.run(reference, entry_point, [(test.arguments, test.expected) for test in tests], ())
+        except RuntimeError as error:
+            fault = str(error)
+        else:
+            if not misses:
+                return self._report("", reference, entry_point, tests)
+            first = min(misses)
+            fault = f"the reference fails test {first + 1}: {misses[first]}, expected {shown(tests[first].expected)}"
+        sha256 = template(reference, self.tiers).sha256
+        return AuditReport(problem_id="", audit=self.name, template_sha256=sha256, mutants=(), fault=fault)
 
     def _report(self, problem_id: str, reference: str, entry_point: str, tests: Sequence[Test]) -> AuditReport:
         made = template(reference, self.tiers)
@@ -159,7 +173,7 @@ class Gate:
         try:
             misses, rows = self.guard.run(reference, entry_point, calls, [m.text for m in made.runnable])
             if misses:
-                fault = f"the reference fails its own test {min(misses)}: {misses[min(misses)].value!r}"
+                fault = f"the reference fails its own test {min(misses)}: {misses[min(misses)]}"
         except RuntimeError as error:
             fault = str(error)
         by_id = dict(zip((m.id for m in made.runnable), rows, strict=False))

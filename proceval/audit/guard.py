@@ -5,6 +5,7 @@ Wall time, a lost child and a MemoryError that does not come back are faults: ne
 """
 
 import os
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from proceval.schema import Json
 from sandbox.worker import Reply, Worker
 
 Rows = list["Row"]
+_SHOWN = 200
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class _Work:
 
 @dataclass(frozen=True)
 class _Done:
-    misses: dict[int, Outcome]
-    """Tests on which the reference itself fails."""
+    misses: dict[int, str]
+    """Tests on which the reference itself fails, with what it did; text, so that no foreign object leaves the child."""
     rows: Rows
 
 
@@ -74,8 +76,8 @@ class Guard:
         *,
         values: bool = False,
         patience: int = 1,
-    ) -> tuple[dict[int, Outcome], Rows]:
-        """(tests on which the reference itself fails, one row per mutant text).
+    ) -> tuple[dict[int, str], Rows]:
+        """(tests on which the reference itself fails and what it did, one row per mutant text).
 
         `values` asks for what each call gave; `patience` multiplies the step budget. Raises RuntimeError when the
         reference cannot be run at all.
@@ -125,7 +127,7 @@ def _why(reply: Reply) -> str:
 def _handle(work: _Work, section: Section) -> _Done:
     """In the child: measure the reference, then run every mutant on every test."""
     measured = measure(Function(work.reference, work.entry_point), work.tests, work.factor, work.base)
-    misses = {i: case for i, case in enumerate(measured) if isinstance(case, Outcome)}
+    misses = {i: _did(case) for i, case in enumerate(measured) if isinstance(case, Outcome)}
     rows = []
     for place, text in enumerate(work.mutants):
         section(str(place))
@@ -134,6 +136,33 @@ def _handle(work: _Work, section: Section) -> _Done:
         kills = tuple(outcome.kill if outcome else None for outcome in outcomes)
         rows.append(Row(kills, tuple(map(_text, outcomes)) if work.values else ()))
     return _Done(misses, rows)
+
+
+class _Brief(reprlib.Repr):
+    """A repr of bounded length that no value can make fail."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = 50
+        self.maxstring = self.maxother = self.maxlong = _SHOWN
+
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # more digits than Python writes out
+            return f"an integer of {x.bit_length()} bits"
+
+
+def shown(value: Any) -> str:
+    """A value as people read it, cut at 200 characters."""
+    text = _Brief().repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _did(outcome: Outcome) -> str:
+    if outcome.kill == "step_budget":
+        return f"went over {outcome.steps:,} steps"
+    return f"raised {outcome.value}" if outcome.kill == "exception" else f"returned {shown(outcome.value)}"
 
 
 def _text(outcome: Outcome | None) -> str | None:

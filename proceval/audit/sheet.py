@@ -13,12 +13,17 @@ from proceval.schema import AuditReport, Fate, Mutant
 
 
 def sheet(report: AuditReport, reference: str, gate: Gate, *, width: int = 110) -> str:
-    """The whole sheet of one report; `width` in characters."""
+    """The whole sheet of one report, a fault first; `width` in characters."""
+    head = [
+        *([report.fault] if report.fault else []),
+        f"audit {report.audit}: {'accepted' if report.accepted else 'withheld'}",
+    ]
+    if not report.mutants and report.fault:
+        return "\n".join(head) + "\n"
     gated = [mutant for mutant in report.mutants if mutant.tier == "gate"]
     counts = figures([report])
     lines = [
-        f"audit {report.audit}: {'accepted' if report.accepted else 'withheld'}",
-        *([f"fault: {report.fault}"] if report.fault else []),
+        *head,
         f"{len(gated)} mutants: {_listed(Counter(mutant.fate for mutant in gated))}",
         f"kills by strongest evidence: {_listed(Counter(m.kill_kind for m in gated if m.kill_kind))}",
         f"{counts['distinct_rows']} distinct kill rows, {counts['dominators']} dominators",

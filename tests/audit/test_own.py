@@ -27,6 +27,10 @@ def test_reads_a_function_and_its_tests(tmp_path: Path) -> None:
         ("def f(x):\n    return x\n", "[]", "line 1: needs `arguments`"),
         ("def f(x):\n    return x\n", "\n", "holds no test"),
         ("def f(x:\n", GOOD, "not Python"),
+        ("def f(x, y):\n    return x\n", GOOD, r"t\.jsonl, line 1: f\(x, y\) is not given y"),
+        ("def f(x, *, y):\n    return x\n", GOOD, r"line 1: f\(x, \*, y\) is not given y"),
+        ("def f(z=0):\n    return z\n", "\n" + GOOD, r"t\.jsonl, line 2: f\(z=0\) has no parameter x"),
+        ("def f(x, /):\n    return x\n", GOOD, "line 1: .* by name: x is positional only"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, function: str, tests: str, sentence: str) -> None:
@@ -39,3 +43,12 @@ def test_what_is_wrong_is_named(tmp_path: Path, function: str, tests: str, sente
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.py cannot be read"):
         read(tmp_path / "none.py", tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize(
+    "function", ["def f(x, y=0):", "def f(*, x):", "def f(**given):", "def f(y=0, *, x=1):", "@given\ndef f(y):"]
+)
+def test_what_a_function_can_take_is_read(tmp_path: Path, function: str) -> None:
+    (tmp_path / "f.py").write_text(f"def f(q):\n    return q\n\n\n{function}\n    return 2\n")
+    (tmp_path / "t.jsonl").write_text(GOOD)
+    assert len(read(tmp_path / "f.py", tmp_path / "t.jsonl")[1]) == 1
