@@ -37,7 +37,7 @@ from proceval.scorer.reasoning import CODE_START, INVISIBLE, LANGUAGE, closes, f
 MOST_CHARACTERS = 200_000
 """Replies beyond this, reasoning aside, are not read."""
 
-_QUOTE = re.compile(r" {0,3}> ?")
+_QUOTE = re.compile(r" {0,3}>")
 _MOST_BLOCKS = 40
 _MOST_CLOSINGS = 6
 
@@ -146,8 +146,9 @@ def _without_gluedfence_in(body: str) -> str:
 
 def _without_quotes(text: str) -> str:
     """The quoted lines without their marks; a line that is not quoted is left empty, so that it ends no program."""
-    lines = text.split("\n")
-    return "\n".join(line[mark.end() :] if (mark := _QUOTE.match(line)) else "" for line in lines)
+    lines = [line[mark.end() :] if (mark := _QUOTE.match(line)) else "" for line in text.split("\n")]
+    space = " " if all(line.startswith(" ") for line in lines if line.strip()) else ""
+    return "\n".join(line.removeprefix(space) for line in lines)
 
 
 # ------------------------------------------------------------------------------------------------ candidates

@@ -44,7 +44,7 @@ def first_word(text: str, start: int) -> int:
 def _without_later_reasoning(text: str) -> str:
     """One pass over the lines that knows of each whether it is inside a fence."""
     lines = text.split("\n")
-    tagged = _tagged_below(lines)
+    below = _fences_below(lines)
     begin, offset = 0, 0
     cuts: list[tuple[int, int]] = []
     openings: list[int] = []
@@ -54,10 +54,10 @@ def _without_later_reasoning(text: str) -> str:
         for tag in _TAG.finditer(line):
             if not tag[1] and fence is None:
                 openings.append(offset + tag.start())
-            elif tag[1] and openings:
+            elif tag[1] and openings and (fence is None or below[number] != "closes"):
                 cuts.append((openings.pop(), offset + tag.end()))
                 fence = None
-            elif tag[1] and (fence is None or (line.strip() == tag[0] and tagged[number])):
+            elif tag[1] and (fence is None or (line.strip() == tag[0] and below[number] == "opens")):
                 begin, cuts, fence = offset + tag.end(), [], None
             else:
                 continue
@@ -71,14 +71,14 @@ def _without_later_reasoning(text: str) -> str:
     return _without_cuts(text, begin, cuts)
 
 
-def _tagged_below(lines: list[str]) -> list[bool]:
-    """Whether the next fence below a line names a language: it closes nothing, so a block open there never ends."""
-    tagged, below = [], False
+def _fences_below(lines: list[str]) -> list[str]:
+    """What the next fence below each line does: `closes`, `opens` (then a block open here never ends) or, if none, ``."""
+    found, below = [], ""
     for line in reversed(lines):
-        tagged.append(below)
+        found.append(below)
         fence = fence_in(line)
-        below = not closes(fence, fence) if fence else below
-    return tagged[::-1]
+        below = ("closes" if closes(fence, fence) else "opens") if fence else below
+    return found[::-1]
 
 
 def _without_cuts(text: str, begin: int, cuts: list[tuple[int, int]]) -> str:

@@ -20,6 +20,7 @@ import json
 import re
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 
 from proceval.compare import key
 from proceval.schema import Json
@@ -60,7 +61,7 @@ def read(reply: str, like: Json) -> Said:
     if not visible.strip():
         return Said(None, "empty")
     lines = visible.split("\n")
-    marked = [(number, match) for number, line in enumerate(lines) if (match := _marker(line))]
+    marked = [(number, said) for number, line in enumerate(lines) for said in _sayings(line)]
     if marked:
         return _marked(lines, marked[-_MOST_MARKERS:], like)
     boxed = _BOXED.findall(visible)
@@ -69,19 +70,21 @@ def read(reply: str, like: Json) -> Said:
     return _said(_without_fence(visible), like, "whole", else_rule="no_answer")
 
 
-def _marker(line: str) -> re.Match[str] | None:
-    """The last marker in a line."""
-    start = line.rfind("ANSWER")
-    return (_MARKER.search(line, start) if start >= 0 else None) or _MARKER.search(line)
+def _sayings(line: str) -> list[str]:
+    """What follows each marker in a line, up to the next one."""
+    starts = [found.start() for found in re.finditer("ANSWER", line)]
+    pieces = [line[start:end] for start, end in pairwise([*starts, len(line)])]
+    said = [match["said"] for piece in pieces if (match := _MARKER.match(piece))]
+    if said:
+        return [text.rstrip(" ,;|/") for text in said[:-1]] + said[-1:]
+    alone = _MARKER.search(line)
+    return [alone["said"]] if alone else []
 
 
-def _marked(lines: list[str], marked: list[tuple[int, re.Match[str]]], like: Json) -> Said:
+def _marked(lines: list[str], marked: list[tuple[int, str]], like: Json) -> Said:
     ends = [number for number, _ in marked[1:]] + [len(lines)]
-    segments = [
-        _segment(match["said"], lines[number + 1 : end], like)
-        for (number, match), end in zip(marked, ends, strict=True)
-    ]
-    different = {said.text for said, _ in segments if said.text is not None}
+    segments = [_segment(said, lines[number + 1 : end], like) for (number, said), end in zip(marked, ends, strict=True)]
+    different = {value.text for value, _ in segments if value.text is not None}
     value, behind = segments[-1]
     if value.text is not None and (len(different) > 2 or (len(different) == 2 and re.search(r"\w", behind))):
         return Said(None, "several_answers")

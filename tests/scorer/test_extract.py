@@ -63,6 +63,11 @@ WORKS = {
         "My answer:\n\n> ```python\n> def double(x):\n>     return 2 * x\n>\n> ```\nIt doubles.",
         "quoted_fenced",
     ),
+    "quoted fence without spaces": (">```python\n>def double(x):\n>    return 2 * x\n>```\n", "quoted_fenced"),
+    "tag in prose, its end in a docstring": (
+        "I use <think> here.\n" + fenced('def double(x):\n    """\n    </think>\n    """\n    return 2 * x'),
+        "fenced",
+    ),
     "quoted draft, then the program": (
         "> ```\n> def double(x):\n>     return x\n> ```\nNo:\n" + fenced(GOOD),
         "fenced",
