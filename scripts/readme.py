@@ -26,7 +26,9 @@ VOLATILE = (
 )
 
 MACHINE = re.compile(
-    r"^(evaluate|timeout|resource_limit|runtime_error|did not occur|mock: |median|== replay).*$", re.MULTILINE
+    r"^(evaluate|passed|wrong_answer|timeout|resource_limit|runtime_error|no_code|refused|truncated|did not occur"
+    r"|mock|  easy|  medium|  hard|median|== replay)\b.*$",
+    re.MULTILINE,
 )
 """Lines whose numbers may differ between machines (a hog dies of memory here, of time there): shown, not compared."""
 
