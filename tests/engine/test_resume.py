@@ -28,7 +28,14 @@ ROOT = Path(__file__).resolve().parents[2]
 def start(endpoint: Endpoint, folder: Path, samples: int, *limit: int) -> "subprocess.Popen[str]":
     command = [sys.executable, str(ONCE), endpoint.base_url, str(folder), str(samples), *map(str, limit)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell ignores it for its background jobs
+    )
 
 
 def lines(folder: Path) -> list[bytes]:
