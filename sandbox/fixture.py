@@ -1,19 +1,22 @@
-"""Folders that are copied in, looked at and compared, while code nobody trusts may have turned them into traps.
+"""Folders that are copied in, looked at, compared and put back, while code nobody trusts may have turned them into traps.
 
-Paths are relative, with "/" between names; names that are not UTF-8 appear as `os.fsdecode` writes them.
+Paths are as in `beneath`.
 """
 
 import difflib
-import errno
+import fnmatch
 import hashlib
 import os
 import shutil
 import stat
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-EntryKind = Literal["file", "folder", "link"]
-_MOST_ENTRIES, _MOST_LEVELS = 200_000, 200
+from sandbox import beneath
+
+EntryKind = Literal["file", "folder", "link", "other"]
+"""`other`: a pipe, socket or device."""
 
 
 @dataclass(frozen=True)
@@ -71,93 +74,29 @@ def _check_link(path: str, root: str) -> None:
 
 
 def survey(root: str) -> dict[str, Entry]:
-    """Everything below `root` by path, sorted; links are not followed.
-
-    Raises ValueError beyond 200,000 entries or 200 levels.
-    """
-    found: dict[str, Entry] = {}
-    waiting = [""]
-    while waiting:
-        inside = waiting.pop()
-        folder = open_folder(root, inside)
-        try:
-            for name in os.listdir(folder):
-                path = f"{inside}/{name}" if inside else name
-                entry = _look(name, folder)
-                if entry is None:
-                    continue
-                found[path] = entry
-                if entry.kind == "folder":
-                    waiting.append(path)
-        finally:
-            os.close(folder)
-        if len(found) > _MOST_ENTRIES or inside.count("/") > _MOST_LEVELS:
-            raise ValueError(f"{root!r} holds more than {_MOST_ENTRIES} entries or {_MOST_LEVELS} levels")
+    """Everything below `root` by path, sorted; links are not followed; ValueError as for `beneath.walk`."""
+    found = {}
+    for thing in beneath.walk(root):
+        entry = _look(thing)
+        if entry is not None:
+            found[thing.path] = entry
     return dict(sorted(found.items()))
 
 
-def _look(name: str, folder: int) -> Entry | None:
-    """What is there; None for pipes, sockets and what has just vanished."""
+def _look(found: beneath.Found) -> Entry | None:
+    mode = found.state.st_mode
     try:
-        state = os.lstat(name, dir_fd=folder)
-        if stat.S_ISLNK(state.st_mode):
-            return Entry("link", target=os.readlink(name, dir_fd=folder))
-        if stat.S_ISDIR(state.st_mode):
+        if stat.S_ISLNK(mode):
+            return Entry("link", target=os.readlink(found.name, dir_fd=found.folder))
+        if stat.S_ISDIR(mode):
             return Entry("folder")
-        if not stat.S_ISREG(state.st_mode):
-            return None
-        with os.fdopen(_open_file(name, folder), "rb") as file:
+        if not stat.S_ISREG(mode):
+            return Entry("other")
+        with os.fdopen(beneath.open_file(found.name, found.folder), "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except PermissionError:
-        return Entry("file", bool(state.st_mode & stat.S_IXUSR), state.st_size, digest="unreadable")
     except FileNotFoundError:
         return None
-    return Entry("file", bool(state.st_mode & stat.S_IXUSR), state.st_size, digest=digest)
-
-
-def read(root: str, path: str, most_bytes: int) -> bytes:
-    """The bytes of a file; raises ValueError for a path that leaves `root`, goes through a link or is too long a file."""
-    parent, name = _split(path)
-    folder = open_folder(root, parent)
-    try:
-        with os.fdopen(_open_file(name, folder), "rb") as file:
-            content = file.read(most_bytes + 1)
-    finally:
-        os.close(folder)
-    if len(content) > most_bytes:
-        raise ValueError(f"{path!r} has more than {most_bytes} bytes")
-    return content
-
-
-def write(root: str, path: str, content: bytes, owner: int) -> None:
-    """Make or replace a file and the folders above it, all of them `owner`'s; ValueError as for `read`."""
-    parent, name = _split(path)
-    folder = open_folder(root, parent, make_for=owner)
-    try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with os.fdopen(_no_link(name, folder, flags), "wb") as file:
-            file.write(content)
-            _give(file.fileno(), owner)
-    finally:
-        os.close(folder)
-
-
-def open_folder(root: str, inside: str, make_for: int | None = None) -> int:
-    """A descriptor of `root`/`inside`, reached without following any link; `make_for` makes what is missing."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    here = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    for name in inside.split("/") if inside else []:
-        above = here
-        try:
-            if make_for is not None and not _exists(name, above):
-                os.mkdir(name, 0o755, dir_fd=above)
-                here = _no_link(name, above, flags)
-                _give(here, make_for)
-            else:
-                here = _no_link(name, above, flags)
-        finally:
-            os.close(above)
-    return here
+    return Entry("file", bool(mode & stat.S_IXUSR), found.state.st_size, digest=digest)
 
 
 def give_all(root: str, owner: int) -> None:
@@ -187,38 +126,76 @@ def unified(path: str, before: bytes | None, after: bytes | None) -> str:
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
 
-def _split(path: str) -> tuple[str, str]:
-    parts = path.split("/")
-    if any(part in ("", ".", "..") or "\0" in part for part in parts):
-        raise ValueError(f"{path!r} is not a plain relative path")
-    return "/".join(parts[:-1]), parts[-1]
+def covered(path: str, patterns: Iterable[str]) -> bool:
+    """Whether a pattern names the path or a folder above it.
+
+    `*`, `?` and `[...]` stand for characters within one name, `**` for any number of folders; case counts. Raises
+    ValueError for a pattern that is empty, absolute, or holds an empty name, "." or "..".
+    """
+    return any(_covers(_names(pattern.removesuffix("/")), path.split("/")) for pattern in patterns)
 
 
-def _open_file(name: str, folder: int) -> int:
-    descriptor = _no_link(name, folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise ValueError(f"{name!r} is not a file")
-    return descriptor
+def _names(path: str) -> list[str]:
+    beneath.split(path)
+    return path.split("/")
 
 
-def _no_link(name: str, folder: int, flags: int) -> int:
-    try:
-        return os.open(name, flags, 0o644, dir_fd=folder)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise ValueError(f"{name!r} is a link, or no folder") from None
-        raise
+def _covers(pattern: Sequence[str], names: Sequence[str]) -> bool:
+    if not pattern:
+        return True
+    if pattern[0] == "**":
+        return _covers(pattern[1:], names) or (bool(names) and _covers(pattern, names[1:]))
+    return bool(names) and fnmatch.fnmatchcase(names[0], pattern[0]) and _covers(pattern[1:], names[1:])
 
 
-def _exists(name: str, folder: int) -> bool:
-    try:
-        os.lstat(name, dir_fd=folder)
-    except FileNotFoundError:
-        return False
-    return True
+def restore(
+    root: str, original: str | None, before: dict[str, Entry], patterns: Sequence[str], owner: int
+) -> list[Change]:
+    """Make all that the patterns cover what it was `before`, with the bytes of the folder `original`; what was different.
+
+    Everything covered is taken away and made anew, so that no link to it, no mode and nothing that stands in the way of
+    its folder remains. Raises ValueError for a bad pattern, and when `original` no longer holds what it held.
+    """
+    now = survey(root)
+    chosen = {path for path in before.keys() | now.keys() if covered(path, patterns)}
+    contents = {path: _content(original, path, before[path]) for path in chosen if path in before}
+    different = [change for change in difference(before, now) if change.path in chosen]
+    for path in sorted(chosen & now.keys(), reverse=True):
+        parent, name = beneath.split(path)
+        with beneath.opened(root, parent) as folder:
+            beneath.discard(name, folder)
+    for path in sorted(contents):
+        parent, name = beneath.split(path)
+        _clear_way(root, parent, owner)
+        with beneath.opened(root, parent, make_for=owner) as folder:
+            beneath.discard(name, folder)
+            entry = before[path]
+            if entry.kind == "folder":
+                beneath.make_folder(name, folder, 0o755, owner)
+            elif entry.kind == "link":
+                beneath.make_link(name, folder, entry.target, owner)
+            else:
+                beneath.make_file(name, folder, contents[path], 0o755 if entry.executable else 0o644, owner)
+    return different
 
 
-def _give(descriptor: int, owner: int) -> None:
-    if owner != os.geteuid():
-        os.fchown(descriptor, owner, owner)
+def _content(original: str | None, path: str, entry: Entry) -> bytes:
+    if entry.kind != "file":
+        return b""
+    content = b"" if original is None else beneath.read(original, path, entry.size_bytes)
+    if hashlib.sha256(content).hexdigest() != entry.digest:
+        raise ValueError(f"{path!r} has changed in the folder that the workspace was copied from")
+    return content
+
+
+def _clear_way(root: str, inside: str, owner: int) -> None:
+    """Make sure that the folders of a path are folders, and that their owner may use them."""
+    names = inside.split("/") if inside else []
+    os.chmod(root, 0o755)
+    for level, name in enumerate(names):
+        with beneath.opened(root, "/".join(names[:level])) as folder:
+            if not beneath.is_folder(name, folder):
+                beneath.discard(name, folder)
+                beneath.make_folder(name, folder, 0o755, owner)
+            else:
+                beneath.set_folder_mode(name, folder)

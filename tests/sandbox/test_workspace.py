@@ -1,16 +1,18 @@
 """Workspaces: faithful copies, commands that reach nothing outside, traps that do not catch the host, nothing left."""
 
 import asyncio
+import io
 import os
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from sandbox import fixture
+from sandbox import archive, fixture
 from sandbox.contract import Limits
 from sandbox.conversation import SandboxFault
 from sandbox.workspace import Workspace
@@ -263,3 +265,182 @@ def test_without_namespaces_it_warns_or_refuses(monkeypatch, capsys):
         space._refusal = "not allowed here"
         with pytest.raises(SandboxFault, match="refuse"):
             space.run("echo fine")
+
+
+def hostile_tree(space):
+    """What an agent may leave: locked folders and files, odd names, links everywhere, a pipe, a second name."""
+    script = (
+        "import os\n"
+        "os.makedirs('locked/inner'); open('locked/inner/file', 'w').write('deep'); os.mkdir('locked/empty')\n"
+        "for name in (b'caf\\xe9', b'new\\nline', b'-rf', b' ', b'a' * 255, '\\u00e9\\u20ac'.encode(), b'*', b'back\\\\slash'):\n"
+        "    open(b'locked/' + name, 'wb').write(name)\n"
+        "os.symlink('/etc/passwd', 'out'); os.symlink('x' * 1000, 'long'); os.mkfifo('pipe'); os.link('run.sh', 'second')\n"
+        "open('secretive', 'w').write('s'); os.chmod('secretive', 0); os.chmod('run.sh', 0o511)\n"
+        "os.chmod('locked/inner', 0); os.chmod('locked', 0o100)\n"
+    )
+    space.write("make.py", script.encode())
+    outcome = space.run("python make.py && rm make.py")
+    assert outcome.exit_code == 0, outcome.stderr
+
+
+def modes(space):
+    return space.run("find . -path ./locked/inner/\\* -prune -o -printf '%m %y %p\\n' | LC_ALL=C sort").stdout
+
+
+def test_a_packed_workspace_comes_back_as_it_was_left(original, space):
+    hostile_tree(space)
+    before, shown = space.list(), modes(space)
+    packed = space.pack(1 << 20)
+    assert space.pack(1 << 20) == packed, "packing changes nothing"
+    assert space.list() == before
+    assert before["locked/inner/file"].size_bytes == 4
+    assert before["pipe"].kind == "other"
+    assert sum(path.startswith("locked/") for path in before) == 11
+    with workspace(original) as other:
+        other.run("mkdir -p rubbish/x; chmod 0 rubbish; rm -r src; ln -s /tmp src")
+        other.unpack(packed)
+        assert other.list() == {path: entry for path, entry in before.items() if entry.kind != "other"}
+        assert other.pack(1 << 20) == packed
+        assert modes(other) == shown.replace("644 p ./pipe\n", "")
+        assert other.run("echo more >> src/a.py && ls").exit_code == 0
+        assert [change.path for change in other.changes() if change.before] == ["src/a.py"]
+    with workspace() as empty:
+        assert empty.pack(1 << 20) == empty.pack(1 << 20)
+        empty.unpack(packed)
+        assert empty.pack(1 << 20) == packed
+
+
+def test_packing_does_not_depend_on_when_and_by_whom(space, original):
+    packed = space.pack(1 << 20)
+    time.sleep(1.1)
+    (original / "src" / "a.py").touch()
+    with workspace(original) as other:
+        assert other.pack(1 << 20) == packed
+
+
+def test_a_workspace_too_large_to_pack_says_so(space):
+    space.run("head -c 900000 /dev/zero > big")
+    with pytest.raises(archive.TooMuch, match="does not fit into 500000 bytes.*'big'"):
+        space.pack(500_000)
+    packed = space.pack(1 << 20)
+    assert len(packed) <= 1 << 20
+    space.run("mkdir many; cd many; mkdir $(seq 300)")
+    with pytest.raises(archive.TooMuch, match="does not fit"):
+        space.pack(len(packed) + 100_000)
+
+
+def tar(*members):
+    with io.BytesIO() as buffer:
+        with tarfile.open(fileobj=buffer, mode="w") as made:
+            for name, kind in members:
+                member = tarfile.TarInfo(name)
+                member.type, member.linkname = kind, "/etc"
+                made.addfile(member)
+        return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        tar(("../out", tarfile.REGTYPE)),
+        tar(("/etc/x", tarfile.REGTYPE)),
+        tar(("a/../b", tarfile.REGTYPE)),
+        tar((".", tarfile.DIRTYPE)),
+        tar(("link", tarfile.SYMTYPE), ("link/x", tarfile.REGTYPE)),
+        tar(("a", tarfile.REGTYPE), ("a", tarfile.REGTYPE)),
+        tar(("a", tarfile.LNKTYPE)),
+        tar(("a", tarfile.CHRTYPE)),
+        tar(("a", tarfile.FIFOTYPE)),
+        b"nonsense" * 200,
+        b"",
+    ],
+    ids=[
+        "up",
+        "absolute",
+        "through",
+        "dot",
+        "through a link",
+        "twice",
+        "hard link",
+        "device",
+        "pipe",
+        "no tar",
+        "empty",
+    ],
+)
+def test_what_was_not_packed_by_us_is_refused_and_nothing_touched(space, packed):
+    before = space.list()
+    with pytest.raises(ValueError, match="not a p"):
+        space.unpack(packed)
+    assert space.list() == before
+
+
+@pytest.mark.parametrize(
+    ("pattern", "covers", "leaves"),
+    [
+        ("tests", ["tests", "tests/a.py", "tests/b/c.py"], ["test", "x/tests", "tests2"]),
+        ("tests/", ["tests", "tests/a.py"], ["x/tests"]),
+        ("tests/*.py", ["tests/a.py", "tests/a.py/x"], ["tests", "tests/b/c.py", "tests/A.PY"]),
+        ("tests/**", ["tests", "tests/a", "tests/b/c"], ["test"]),
+        ("**/conftest.py", ["conftest.py", "a/conftest.py", "a/b/conftest.py"], ["a/conftest.pyc", "xconftest.py"]),
+        ("a/**/z?[!0-9]", ["a/zxy", "a/b/c/zxy/below"], ["a/zx1", "z/zxy", "a/b/zx"]),
+        ("**", ["a", "a/b"], []),
+        (".*", [".git", ".git/config", ".env"], ["a/.env", "a"]),
+    ],
+)
+def test_patterns_cover_paths_and_what_lies_below(pattern, covers, leaves):
+    assert [path for path in covers + leaves if fixture.covered(path, ["never", pattern])] == covers
+
+
+@pytest.mark.parametrize("pattern", ["", "/", "/etc", "../x", "a//b", "./a", "a/.."])
+def test_bad_patterns_are_refused(space, pattern):
+    with pytest.raises(ValueError, match="plain relative path"):
+        space.restore([pattern])
+
+
+TAMPERINGS = {
+    "edited": "echo x >> src/a.py",
+    "removed": "rm -r src",
+    "replaced by a link": "rm -r src; ln -s /tmp src",
+    "replaced by a file": "rm -r src; touch src",
+    "replaced by a pipe": "rm src/a.py; mkfifo src/a.py",
+    "replaced by a folder": "rm src/a.py; mkdir -p src/a.py/x; chmod 0 src/a.py",
+    "locked": "chmod 0 src/a.py src/deep src .",
+    "a second name for later": "mv src/a.py b; ln b src/a.py; echo x >> b",
+    "link turned round": "ln -sf /etc/passwd src/link",
+    "added": "mkdir -p src/deep/more; touch src/deep/more/x src/b.py; ln -s / src/root",
+    "nothing": "true",
+}
+
+
+@pytest.mark.parametrize("name", TAMPERINGS)
+def test_what_is_protected_comes_back(space, name):
+    before = space.list()
+    space.run(f"echo kept > answer.txt; {TAMPERINGS[name]}")
+    different = [change.path for change in space.restore(["src/**", "nothing/like/this"])]
+    assert all(path.startswith("src") for path in different)
+    assert bool(different) == (name not in ("nothing", "locked"))
+    now = space.list()
+    assert {path: now[path] for path in before} == before
+    assert now.keys() - before.keys() <= {"answer.txt", "b"}
+    assert space.read("answer.txt") == b"kept\n"
+    space.run("chmod 755 .; echo more >> b")
+    assert space.run("cat src/a.py src/link && touch src/deep/new").stdout == 2 * "one = 1\ntwo = 2\n"
+
+
+def test_what_is_not_protected_stays(space):
+    space.run("echo x >> src/a.py; rm run.sh; echo y > src/deep/conftest.py; echo z > conftest.py; touch 'caf\udce9'")
+    assert {change.path for change in space.restore(["**/conftest.py", "run.sh", "caf*"])} == {
+        "src/deep/conftest.py",
+        "conftest.py",
+        "run.sh",
+    }
+    assert [change.path for change in space.changes()] == ["src/a.py"]
+    assert space.list()["run.sh"].executable
+    assert space.restore([]) == []
+
+
+def test_a_fixture_that_has_changed_restores_nothing(original, space):
+    (original / "src" / "a.py").write_text("three = 3\n")
+    with pytest.raises(ValueError, match="'src/a.py' has changed in the folder"):
+        space.restore(["src"])
