@@ -91,7 +91,7 @@ def test_pipes_are_refused_and_nothing_is_left(original, tmp_path, monkeypatch):
     [
         ("./run.sh", "exited", 0, "ran\n"),
         ("cat src/up | wc -l; exit 3", "exited", 3, "2\n"),
-        ("python -c 'print(6 * 7)'; git --version | cut -c1-3", "exited", 0, "42\ngit\n"),
+        ("python3 -c 'print(6 * 7)'; git --version | cut -c1-3", "exited", 0, "42\ngit\n"),
         ("nonsense-command", "exited", 127, ""),
         ("kill -KILL $$", "killed", None, ""),
         ("while :; do :; done", "timeout", None, ""),
@@ -279,7 +279,7 @@ def hostile_tree(space):
         "os.chmod('locked/inner', 0); os.chmod('locked', 0o100)\n"
     )
     space.write("make.py", script.encode())
-    outcome = space.run("python make.py && rm make.py")
+    outcome = space.run("python3 make.py && rm make.py")
     assert outcome.exit_code == 0, outcome.stderr
 
 
