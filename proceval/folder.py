@@ -5,7 +5,8 @@ dataset.jsonl      one Problem a line, in index order
 dataset.parquet    the same for columnar readers
 generation.json    counts, rejections by reason, guess floors, shortfalls
 rejections.jsonl   one Rejection a line
-certificates/      index.jsonl (one Certificate a line) and the SMT-LIB texts, ab/abcd....smt2.gz by SHA-256
+certificates/      index.jsonl (one Certificate a line); by SHA-256 the SMT-LIB texts, ab/abcd....smt2.gz, and the data
+                   of direct arguments, ab/abcd....json.gz
 audit.jsonl        one AuditReport a line
 audit.parquet      one mutant a row
 records.jsonl      one Response a line: what was paid for
@@ -24,7 +25,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
@@ -246,15 +247,20 @@ def write_atomically(path: Path, text: str) -> None:
     os.replace(staged, path)
 
 
-def write_smt(folder: Path, sha256: str, text: str) -> None:
-    """Store one SMT-LIB text under its hash; a text that is already there is left alone."""
-    path = folder / sha256[:2] / f"{sha256}.smt2.gz"
+def write_text(folder: Path, sha256: str, text: str, kind: Literal["smt2", "json"]) -> None:
+    """Store one text of a certificate under its hash; a text that is already there is left alone."""
+    path = text_path(folder, sha256, kind)
     if path.is_file():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     staged = path.with_name(f".{path.name}.partial")
     staged.write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
     os.replace(staged, path)
+
+
+def text_path(folder: Path, sha256: str, kind: Literal["smt2", "json"]) -> Path:
+    """Where a text of a certificate lies: an SMT-LIB query, or the data of a direct argument."""
+    return folder / sha256[:2] / f"{sha256}.{kind}.gz"
 
 
 def write_status(folder: Path, exit_status: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from proceval.protocols import Family, Instance, Proof, Prover, Section
 from proceval.schema import Certificate, Json, Problem, Test
 from proceval.seeding import digest
+from proceval.smt import Spec
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Candidate:
     canonical: str | None = None
     certificates: tuple[Certificate, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)
+    data: dict[str, str] = field(default_factory=dict)
     reason: str | None = None
     disagreement: dict[str, Any] | None = None
     rejections: tuple[tuple[int, str], ...] = ()
@@ -43,12 +45,15 @@ def problem_id(
 
 def prove(family: Family, prover: Prover, instance: Instance, section: Section) -> Proof:
     """Certify one instance in this process. Raises errors.Malformed where the instance breaks the contract."""
-    from proceval.smt import Spec
+    return prover.certify(specified(family, instance), section)
 
+
+def specified(family: Family, instance: Instance) -> Spec:
+    """The specification of an instance. Raises errors.Malformed where the instance breaks the contract."""
     family.validate(instance)
     spec = Spec(family.logic)
     family.specify(instance, spec)
-    return prover.certify(spec, section)
+    return spec
 
 
 def certificate(problem: str, test: int, proof: Proof, oracle: str) -> Certificate:
@@ -125,6 +130,7 @@ def build_problem(
             certificate(identity, n, p, family.oracle_name) for n, p in zip(numbers, proofs, strict=True)
         ),
         texts={sha256: text for proof in proofs for sha256, text in proof.texts.items()},
+        data={sha256: text for proof in proofs for sha256, text in proof.data.items()},
     )
 
 

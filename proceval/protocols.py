@@ -1,7 +1,7 @@
 """The joints of the house: what each part is asked for, and nothing about how it does it."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, Protocol
 
@@ -93,6 +93,8 @@ class Proof:
     texts: Mapping[str, str]
     """SHA-256 -> SMT-LIB text of every query."""
     opinions: tuple[Any, ...] = ()
+    data: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 -> JSON text of what the opinions rest on."""
 
 
 Section = Callable[[str], None]

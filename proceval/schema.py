@@ -85,6 +85,9 @@ class Opinion(Record):
     """`cvc5 1.4.2`, `propagation`, `direct`, ..."""
     existence: Literal["sat", "unsat", "unknown", "checked", "not_run"]
     uniqueness: Literal["sat", "unsat", "unknown", "checked", "not_run"]
+    data_sha256: str | None = None
+    """SHA-256 of the JSON text that a checker needs besides instance and answer, or None where it needs nothing more;
+    the text itself lies under certificates/."""
 
 
 class Certificate(Record):

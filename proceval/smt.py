@@ -8,13 +8,17 @@ and re-checked: the same bytes for every solver.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 Value = int | bool
 Values = Mapping[str, Value]
 """A model: variable name -> value."""
 
-Checker = Callable[[object], bool]
+Checker = Callable[[Any, Any], bool]
+"""(answer, data) -> whether the data prove that the answer is right and the only one."""
+
+DATA_CHARACTERS = 1 << 22
+"""Longest JSON text that a certificate stores as the data of a direct argument."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -41,6 +45,16 @@ def total(terms: Sequence[str]) -> str:
     return "0" if not terms else terms[0] if len(terms) == 1 else f"(+ {' '.join(terms)})"
 
 
+@dataclass(frozen=True)
+class Argument:
+    """Evidence that needs no solver: `find` makes it from the witness, `check` needs nothing but the instance and it."""
+
+    name: str
+    check: Checker
+    find: Callable[[Values], Any] | None
+    """Returns a JSON value; None where the answer is all the evidence there is."""
+
+
 @dataclass
 class Spec:
     """One specification: SMT-LIB declarations, labelled rules, and one goal."""
@@ -53,8 +67,7 @@ class Spec:
     terms: tuple[str, ...] = ()
     cost: str | None = None
     decode: Callable[[Values], object] = lambda values: None
-    evidence: tuple[str, Checker] | None = None
-    """Name and checker of a certificate that needs no solver: true only if the answer is right and the only one."""
+    evidence: Argument | None = None
 
     def bool(self, name: str) -> str:
         return self._declare(name, "Bool")
@@ -81,9 +94,12 @@ class Spec:
         self.cost = cost
         self._goal("minimise", terms, decode)
 
-    def direct(self, name: str, check: Checker) -> None:
-        """Evidence beside the solver's: `check(answer)` looks at the instance and follows a few lines of argument."""
-        self.evidence = (name, check)
+    def direct(self, name: str, check: Checker, find: Callable[[Values], Any] | None = None) -> None:
+        """Evidence beside the solver's: data that are stored, and a few lines that check them against the instance.
+
+        The data may come from anywhere, the solver or an algorithm: nothing is believed of them that `check` does not see.
+        """
+        self.evidence = Argument(name, check, find)
 
     def existence(self, *, skip: str | None = None) -> str:
         """The query whose model is the witness; `skip` leaves out the rules of one label (vacuity checks)."""

@@ -10,10 +10,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from proceval import config
-from proceval.folder import RunFolder
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-PINNED = Path(__file__).resolve().parent.parent / "tests" / "golden" / "pinned.json"
+from proceval import config  # noqa: E402
+from proceval.folder import RunFolder  # noqa: E402
+
+PINNED = ROOT / "tests" / "golden" / "pinned.json"
 WORDS = ("difficulty=[easy,hard,frontier]", "count=1", "seed=0")
 FILES = ("dataset.jsonl", "rejections.jsonl", "certificates/index.jsonl")
 

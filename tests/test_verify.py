@@ -219,3 +219,39 @@ def test_a_stored_opinion_against_the_label_is_a_difference(verify, copy):
     status, found = verify(copy)
     assert status == 1
     assert "contradicts the label" in found
+
+
+@pytest.mark.parametrize("family", ["dag_topological_position", "dag_shortest_path", "dfa_string_acceptance"])
+def test_a_tampered_datum_of_a_direct_argument_is_named(verify, copy, family):
+    row = next(n for n, r in enumerate(_rows(copy)) if r["family"] == family)
+    index = copy / "certificates" / "index.jsonl"
+    kept = [json.loads(line) for line in index.read_text().splitlines()]
+    mine = next(c for c in kept if c["problem_id"] == _rows(copy)[row]["id"] and c["test"] == 0)
+    old = mine["opinions"][0]["data_sha256"]
+    path = copy / "certificates" / old[:2] / f"{old}.json.gz"
+    data = json.loads(gzip.decompress(path.read_bytes()))
+    where = f"row {row + 1}, certificate of tests.0, {mine['opinions'][0]['by'].removeprefix('direct: ')}"
+
+    def forge(text: str, *, rehash: bool) -> str:
+        sha256 = text_digest(text) if rehash else old
+        place = copy / "certificates" / sha256[:2] / f"{sha256}.json.gz"
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(gzip.compress(text.encode()))
+        mine["opinions"][0]["data_sha256"] = sha256
+        index.write_text("".join(json.dumps(c) + "\n" for c in kept))
+        status, found = verify(copy)
+        assert status == 1
+        return str(found)
+
+    changed = json.dumps([*data[:-1], [n + 1 for n in data[-1]] if isinstance(data[-1], list) else data[-1] - 10**6])
+    assert f"{where}: {old}.json.gz: the text does not have this hash" in forge(changed, rehash=False)
+    assert f"{where}: the stored data do not prove" in forge(changed, rehash=True)
+    for strange in ("3", '["a"]', "["):
+        assert where in forge(strange, rehash=True), strange
+    path.unlink()
+    mine["opinions"][0]["data_sha256"] = old
+    index.write_text("".join(json.dumps(c) + "\n" for c in kept))
+    assert f"{where}: {old}.json.gz: cannot be read" in verify(copy)[1]
+    mine["opinions"][0]["data_sha256"] = None
+    index.write_text("".join(json.dumps(c) + "\n" for c in kept))
+    assert where in verify(copy)[1]

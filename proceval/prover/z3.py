@@ -1,6 +1,7 @@
 """Existence and uniqueness by Z3 (de Moura and Bjørner, 2008), decided by its own work counter."""
 
 import importlib.metadata
+import json
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -10,8 +11,8 @@ from proceval.errors import Finding, InputError
 from proceval.protocols import Proof, Section
 from proceval.prover import propagation
 from proceval.schema import Opinion, Query, Status
-from proceval.seeding import text_digest
-from proceval.smt import Spec, Values
+from proceval.seeding import canonical, text_digest
+from proceval.smt import DATA_CHARACTERS, Argument, Spec, Values
 
 Kind = Literal["existence", "uniqueness"]
 
@@ -69,6 +70,7 @@ class Z3:
             queries=tuple(session.queries),
             texts=session.texts,
             opinions=() if values is None else self.opinions(session, values, answer),
+            data=session.data,
         )
 
     def opinions(self, session: "Session", values: Values, answer: object) -> tuple[Opinion, ...]:
@@ -81,10 +83,7 @@ class Z3:
         if spec.logic == "QF_UF" and len(spec.terms) == len(spec.declarations):
             found.append(by_propagation(session.text("existence"), session.text("uniqueness"), values))
         if spec.evidence is not None:
-            name, check = spec.evidence
-            if not check(answer):
-                raise Finding(f"the {name} certificate refutes the proved answer {answer!r}")
-            found.append(Opinion(by=f"direct: {name}", existence="checked", uniqueness="checked"))
+            found.append(by_argument(spec.evidence, values, answer, session.data))
         return tuple(found)
 
 
@@ -94,6 +93,21 @@ def by_propagation(existence: str, uniqueness: str, values: Values) -> Opinion:
         raise Finding("the solver's witness breaks a rule of its own specification")
     refuted = propagation.refuted(uniqueness)
     return Opinion(by="propagation", existence="checked", uniqueness="checked" if refuted else "unknown")
+
+
+def by_argument(argument: Argument, values: Values, answer: object, data: dict[str, str]) -> Opinion:
+    """The family's own data on this witness, kept in `data` for whoever checks later. Raises Finding if they fail."""
+    by, digest, evidence = f"direct: {argument.name}", None, None
+    if argument.find is not None:
+        text = canonical(argument.find(values))
+        if len(text) > DATA_CHARACTERS:
+            return Opinion(by=by, existence="not_run", uniqueness="not_run")
+        digest = text_digest(text)
+        data[digest] = text
+        evidence = json.loads(text)
+    if not argument.check(answer, evidence):
+        raise Finding(f"the {argument.name} certificate refutes the proved answer {answer!r}")
+    return Opinion(by=by, existence="checked", uniqueness="checked", data_sha256=digest)
 
 
 def descend(session: "Session", rounds: int) -> tuple[Status, Values | None]:
@@ -133,6 +147,7 @@ class Session:
         self.spec, self.section, self.resource_budget = spec, section, resource_budget
         self.queries: list[Query] = []
         self.texts: dict[str, str] = {}
+        self.data: dict[str, str] = {}
         self._z3 = z3
         self._context = z3.Context()
         self._solver: Any = None

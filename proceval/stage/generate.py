@@ -157,7 +157,9 @@ class Generate:
             for number, (ticket, reply) in enumerate(zip(waiting, pool.map(waiting), strict=True), 1):
                 found = self._received(folder, ticket, reply)
                 for sha256, text in found.texts.items():
-                    files.write_smt(certificates, sha256, text)
+                    files.write_text(certificates, sha256, text, "smt2")
+                for sha256, text in found.data.items():
+                    files.write_text(certificates, sha256, text, "json")
                 entry = Entry(
                     **asdict(ticket),
                     problem=found.problem,

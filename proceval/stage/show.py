@@ -57,7 +57,10 @@ class Show:
                 steps = "  ".join(
                     f"{q.kind} {q.verdict} ({q.resource_count} steps) {q.smt_sha256[:12]}" for q in item.queries
                 )
-                others = "".join(f"; {o.by}: {o.existence}/{o.uniqueness}" for o in item.opinions)
+                others = "".join(
+                    f"; {o.by}: {o.existence}/{o.uniqueness}{f' {o.data_sha256[:12]}' if o.data_sha256 else ''}"
+                    for o in item.opinions
+                )
                 print(
                     f"test {item.test:>2}: {item.status} by {item.solver}: {steps}; oracle {item.oracle} agrees{others}"
                 )

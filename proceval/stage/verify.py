@@ -10,17 +10,21 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from proceval import folder as files
 from proceval.errors import InputError, Malformed
 from proceval.folder import RunFolder
-from proceval.problem import problem_id, prove
+from proceval.problem import problem_id, specified
 from proceval.protocols import Family, Prover, Section
 from proceval.schema import Certificate, Opinion, Problem
 from proceval.seeding import canonical, text_digest
+from proceval.smt import Argument
 from proceval.stage import progress
 from sandbox.worker import Pool, Reply
+
+TEXT_BYTES = 1 << 28
+"""No text of a certificate is longer: unpacking stops here."""
 
 Fault = tuple[str, str]
 """(field, what is wrong with it)."""
@@ -142,10 +146,11 @@ class Verify:
         for number, test in numbered:
             field = f"tests.{number}" if number >= 0 else f"examples.{-1 - number}"
             try:
-                proof = prove(family, self.prover, test.arguments, _prefixed(section, field))
+                spec = specified(family, test.arguments)
             except Malformed as error:
                 yield f"{field}.arguments", f"breaks the family's contract: {error}"
                 continue
+            proof = self.prover.certify(spec, _prefixed(section, field))
             if proof.status != "unique":
                 yield f"{field}.arguments", f"{proof.status} instead of unique ({proof.reason})"
                 continue
@@ -158,6 +163,8 @@ class Verify:
             if not same(proof.answer, given):
                 yield f"{field}.expected", f"the reference returns {_short(given)}"
             yield from _compare_evidence(field, by_test.get(number), proof, family, source)
+            if spec.evidence is not None and number in by_test:
+                yield from _stored_argument(field, by_test[number], spec.evidence, test.expected, source)
 
 
 def _prefixed(section: Section, field: str) -> Section:
@@ -233,14 +240,49 @@ def _compare_evidence(
         yield f"{where}.queries", "verdicts, hashes or resource counts differ from the same solver's, run again"
     yield from _compare_opinions(f"{where}.opinions", stored.opinions, proof.opinions)
     for query in stored.queries:
-        path = source / "certificates" / query.smt_sha256[:2] / f"{query.smt_sha256}.smt2.gz"
         try:
-            text = gzip.decompress(path.read_bytes()).decode()
-        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-            yield f"{where}, {path.name}", f"cannot be read: {error}"
+            _stored_text(source, query.smt_sha256, "smt2")
+        except Unreadable as error:
+            yield f"{where}, {query.smt_sha256}.smt2.gz", str(error)
+
+
+class Unreadable(Exception):
+    """A text beside the dataset is missing, damaged, or not the one that its hash names."""
+
+
+def _stored_text(source: Path, sha256: str, kind: Literal["smt2", "json"]) -> str:
+    """A text of the certificates; nothing is unpacked beyond the longest that generation writes."""
+    try:
+        with gzip.open(files.text_path(source / "certificates", sha256, kind)) as file:
+            raw = file.read(TEXT_BYTES + 1)
+        text = raw.decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise Unreadable(f"cannot be read: {error}") from error
+    if len(raw) > TEXT_BYTES or text_digest(text) != sha256:
+        raise Unreadable("the text does not have this hash")
+    return text
+
+
+def _stored_argument(
+    field: str, stored: Certificate, argument: Argument, expected: Any, source: Path
+) -> Iterator[Fault]:
+    """The stored data of a direct argument, put before its checker: no solver, oracle or reference has a say here."""
+    where = f"certificate of {field}, {argument.name}"
+    for opinion in stored.opinions:
+        if opinion.by != f"direct: {argument.name}" or "checked" not in (opinion.existence, opinion.uniqueness):
             continue
-        if text_digest(text) != query.smt_sha256:
-            yield f"{where}, {path.name}", "the text does not have this hash"
+        try:
+            data = None
+            if opinion.data_sha256 is not None:
+                data = json.loads(_stored_text(source, opinion.data_sha256, "json"))
+            good = argument.check(expected, data)
+        except Unreadable as error:
+            yield where, f"{opinion.data_sha256}.json.gz: {error}"
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            yield where, f"the stored data have not the form that the checker reads: {error!r}"
+        else:
+            if not good:
+                yield where, f"the stored data do not prove {_short(expected)}"
 
 
 def _compare_opinions(where: str, stored: Sequence[Opinion], again: Sequence[Opinion]) -> Iterator[Fault]:

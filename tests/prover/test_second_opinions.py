@@ -1,6 +1,7 @@
 """Those who do not take Z3's word for it: propagation, direct arguments, cvc5."""
 
 import importlib.metadata
+import json
 from itertools import product
 from random import Random
 from typing import Any
@@ -84,36 +85,61 @@ def test_a_witness_that_breaks_a_rule_is_found(prover: Any, monkeypatch: Any) ->
 
 def test_a_direct_argument_that_fails_stops_the_run(prover: Any) -> None:
     spec = interval(4, 4)
-    spec.direct("doubt", lambda answer: answer != 4)
+    spec.direct("doubt", lambda answer, data: answer != data, lambda values: values["x"])
     with pytest.raises(Finding, match="doubt"):
         prover.certify(spec, silent)
 
 
+def tampered(data: Any, name: str, answer: Any, instance: Any) -> list[Any]:
+    """Stored data with one part changed, such that they prove nothing any more."""
+    if name == "dag_topological_position" and len(data) > 1:
+        return [[data[1], data[0], *data[2:]], [*data[:-1], data[-1] + 1], data[:-1] + [data[0]]]
+    if name == "dfa_string_acceptance":
+        bumped = [[*row[:-1], row[-1] + 1] for row in data]
+        return [[*data[:k], bumped[k], *data[k + 1 :]] for k in range(len(data))] + [[*data, data[-1]]]
+    if name == "dag_shortest_path":
+        ends = (instance["source"], instance["target"])
+        return [[p + (v == end) for v, p in enumerate(data)] for end in ends if ends[0] != ends[1]]
+    return []
+
+
 @pytest.mark.parametrize("name", FAMILIES)
-def test_direct_arguments_refuse_wrong_answers(name: str) -> None:
+def test_direct_arguments_refuse_wrong_answers_and_tampered_data(prover: Any, name: str) -> None:
     family = build(name)
     for index in range(30):
         instance = family.sample(rng(name, "wrong", index), "hard")
-        evidence = family.specification(instance).evidence
-        truth = family.oracle(instance)
-        if evidence is None or truth.status != "unique":
+        spec = family.specification(instance)
+        proof = prover.certify(spec, silent)
+        if spec.evidence is None or proof.status != "unique":
             continue
-        _, check = evidence
-        assert check(truth.answer)
-        if isinstance(truth.answer, int):
-            assert not any(check(truth.answer + step) for step in (-3, -2, -1, 1, 2, 3, 10**6))
+        data = next((json.loads(text) for text in proof.data.values()), None)
+        check, answer = spec.evidence.check, proof.answer
+        assert (data is None) == (spec.evidence.find is None)
+        assert check(answer, data)
+        if isinstance(answer, int):
+            assert not any(check(answer + step, data) for step in (-3, -2, -1, 1, 2, 3, 10**6))
         else:
-            weight, path = truth.answer["weight"], truth.answer["path"]
+            weight, path = answer["weight"], answer["path"]
             for wrong in ((weight + 1, path), (weight, path[:-1]), (weight, path[1:]), (weight, path[::-1])):
-                assert not check({"weight": wrong[0], "path": wrong[1]})
+                assert not check({"weight": wrong[0], "path": wrong[1]}, data)
+        for other in tampered(data, name, answer, instance):
+            assert not check(answer, other), other
 
 
 def test_ties_have_no_direct_argument() -> None:
     from proceval.domain.graphs.dag_shortest_path import tight
 
     tie = [[0, 1, 1], [0, 2, 1], [1, 3, 1], [2, 3, 1]]
-    assert not tight(tie, 0, 3, {"weight": 2, "path": [0, 1, 3]})
-    assert tight([*tie, [0, 3, 1]], 0, 3, {"weight": 1, "path": [0, 3]})
+    assert not tight(tie, 0, 3, {"weight": 2, "path": [0, 1, 3]}, [0, 1, 1, 2])
+    assert tight([*tie, [0, 3, 1]], 0, 3, {"weight": 1, "path": [0, 3]}, [0, 1, 1, 1])
+
+
+def test_data_too_long_to_store_are_no_evidence(prover: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("proceval.prover.z3.DATA_CHARACTERS", 10)
+    family = build("dag_topological_position")
+    proof = prover.certify(family.specification({"n": 12, "edges": [[11, 2]], "vertex": 3}), silent)
+    assert (proof.status, proof.data) == ("unique", {})
+    assert (proof.opinions[0].existence, proof.opinions[0].uniqueness) == ("not_run", "not_run")
 
 
 # ------------------------------------------------------------------------------------------- propagation

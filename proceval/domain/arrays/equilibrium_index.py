@@ -76,7 +76,7 @@ class EquilibriumIndex(Base[Level]):
         balanced = [f"(and (= {index} {j}) (= {before[j]} {after[j]}))" for j in range(len(array))]
         spec.rule("both sides of the index weigh the same", disj(balanced))
         spec.answer([index], lambda values: values[index])
-        spec.direct("balance", lambda answer: balances(array, answer))
+        spec.direct("balance", lambda answer, _: balances(array, answer))
 
     def oracle(self, instance: Instance) -> Truth:
         return self.verdict(instance, _by_slices)

@@ -70,7 +70,7 @@ class MonotonicSplit(Base[Level]):
             spec.rule("numbers before k miss the target", f"(=> (< {j} {k}) (< {integer(number)} {target}))")
             spec.rule("the number at k reaches the target", f"(=> (= {j} {k}) (>= {integer(number)} {target}))")
         spec.answer([k], lambda values: values[k])
-        spec.direct("neighbours", lambda answer: splits(array, instance["target"], answer))
+        spec.direct("neighbours", lambda answer, _: splits(array, instance["target"], answer))
 
     def oracle(self, instance: Instance) -> Truth:
         return self.verdict(instance, _scan)

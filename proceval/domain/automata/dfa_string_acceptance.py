@@ -1,7 +1,7 @@
 """How many strings of a given length a DFA accepts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 from typing import Any
 
@@ -113,7 +113,7 @@ class DfaStringAcceptance(Base[automaton.Level]):
         accepting = total([layers[-1][state] for state in dfa["accept"]])
         spec.rule("accepted strings end in accepting states", f"(= {answer} {accepting})")
         spec.answer([answer], lambda values: values[answer])
-        spec.direct("table", lambda count: tabled(dfa, length, count))
+        spec.direct("table", lambda count, rows: tabled(dfa, length, count, rows), lambda values: table(dfa, length))
 
     def oracle(self, instance: Instance) -> Truth:
         return self.verdict(instance, _count)
@@ -215,9 +215,20 @@ def matrix_count(dfa: automaton.Dfa, length: int) -> int:
     return sum(row[state] for state in dfa["accept"])
 
 
-def tabled(dfa: automaton.Dfa, length: int, count: object) -> bool:
-    """Accepted continuations of every state, one more symbol at a time from the back: each entry is a sum of earlier ones."""
-    row = [int(state in dfa["accept"]) for state in range(dfa["states"])]
+def table(dfa: automaton.Dfa, length: int) -> list[list[int]]:
+    """Accepted continuations of 0 to `length` symbols from every state: one row per number of symbols."""
+    rows = [[int(state in dfa["accept"]) for state in range(dfa["states"])]]
     for _ in range(length):
-        row = [sum(row[target] for target in targets) for targets in dfa["delta"]]
-    return row[dfa["start"]] == count
+        rows.append([sum(rows[-1][target] for target in targets) for targets in dfa["delta"]])
+    return rows
+
+
+def tabled(dfa: automaton.Dfa, length: int, count: object, rows: Any) -> bool:
+    """A table in which every entry is the sum of the entries one symbol nearer the end, whose first row marks the
+    accepting states: it can be filled in only one way."""
+    if rows[0] != [int(state in dfa["accept"]) for state in range(dfa["states"])] or len(rows) != length + 1:
+        return False
+    for nearer, row in pairwise(rows):
+        if row != [sum(nearer[target] for target in targets) for targets in dfa["delta"]]:
+            return False
+    return bool(rows[length][dfa["start"]] == count)

@@ -117,7 +117,11 @@ class DagShortestPath(Base[dag.Level]):
             if v != target:
                 spec.rule("a chosen edge leaves each vertex of the path", f"(=> {on_path[v]} {disj(leaving[v])})")
         spec.answer([*on_path, *chosen], lambda values: _follow(edges, chosen, values, source))
-        spec.direct("potentials", lambda answer: tight(edges, source, target, answer))
+        spec.direct(
+            "potentials",
+            lambda answer, potential: tight(edges, source, target, answer, potential),
+            lambda values: potentials(n, edges, source),
+        )
 
     def oracle(self, instance: Instance) -> Truth:
         small = instance.get("n") in range(BRUTE_FORCE_VERTICES + 1)
@@ -258,17 +262,22 @@ def bellman_ford(n: int, edges: list[list[int]], source: int, target: int) -> Tr
     return Truth("unique", {"weight": distance[target], "path": path[::-1]})
 
 
-def tight(edges: Sequence[Sequence[int]], source: int, target: int, answer: Any) -> bool:
+def potentials(n: int, edges: Sequence[Sequence[int]], source: int) -> list[int]:
+    """Distances; vertices out of reach stand as high as the farthest, so that no edge out of them climbs."""
+    distance = distances(edges, source)
+    return [distance.get(v, max(distance.values())) for v in range(n)]
+
+
+def tight(edges: Sequence[Sequence[int]], source: int, target: int, answer: Any, potential: Any) -> bool:
     """Potentials that climb no edge by more than its weight bound every path from below; one that climbs all its edges
     in full is lightest; and if just one such edge enters each of its vertices, walking back from the target finds no
-    other. The potentials may come from anywhere: they are checked here."""
-    path, weight = answer["path"], answer["weight"]
-    potential = distances(edges, source)
-    if any(potential[u] + w < potential.get(v, potential[u] + w + 1) for u, v, w in edges if u in potential):
+    other."""
+    if any(potential[v] - potential[u] > w for u, v, w in edges):
         return False
     into: dict[int, list[int]] = {}
     for u, v, w in edges:
-        if u in potential and potential[u] + w == potential[v]:
+        if potential[v] - potential[u] == w:
             into.setdefault(v, []).append(u)
+    path, weight = answer["path"], answer["weight"]
     joined = all(into.get(v) == [u] for u, v in zip(path, path[1:], strict=False))
     return bool(joined and path[0] == source and path[-1] == target and weight == potential[target] - potential[source])

@@ -102,7 +102,11 @@ class DagTopologicalPosition(Base[dag.Level]):
                 first = f"(< {rounds[small]} {rounds[large]})"
                 spec.rule("a larger label goes first only if the smaller is not free", disj([first, *held]))
         spec.answer(rounds, lambda values: values[rounds[vertex]])
-        spec.direct("schedule", lambda answer: scheduled(n, edges, vertex, answer))
+        spec.direct(
+            "schedule",
+            lambda answer, schedule: scheduled(n, edges, vertex, answer, schedule),
+            lambda values: [values[name] for name in rounds],
+        )
 
     def oracle(self, instance: Instance) -> Truth:
         small = instance.get("n") in range(BRUTE_FORCE_VERTICES + 1)
@@ -183,15 +187,13 @@ def _least_order(n: int, edges: list[list[int]], vertex: int) -> Truth:
     raise AssertionError("a graph without cycles has a topological order")
 
 
-def scheduled(n: int, edges: Sequence[Sequence[int]], vertex: int, answer: Any) -> bool:
-    """A schedule in which every round removes a free vertex while all smaller labels left are held back: the rule
-    leaves no other choice in any round, so there is no other schedule. It may come from anywhere: it is checked here."""
-    round_of = {v: k for k, v in enumerate(removal_order(n, edges), start=1)}
-    tails: list[list[int]] = [[] for _ in range(n)]
-    for tail, head in edges:
-        tails[head].append(tail)
-    if sorted(round_of) != list(range(n)) or any(round_of[tail] >= round_of[head] for tail, head in edges):
+def scheduled(n: int, edges: Sequence[Sequence[int]], vertex: int, answer: Any, round_of: Any) -> bool:
+    """The round of every vertex, such that each round removes a free vertex while all smaller labels left are held back:
+    the rule leaves no other choice in any round, so there is no other schedule."""
+    if sorted(round_of) != list(range(1, n + 1)) or any(round_of[tail] >= round_of[head] for tail, head in edges):
         return False
-    freed = [max((round_of[tail] for tail in tails[v]), default=0) for v in range(n)]
+    freed = [0] * n  # the round after which no edge enters the vertex any more
+    for tail, head in edges:
+        freed[head] = max(freed[head], round_of[tail])
     kept = all(round_of[u] < round_of[v] or freed[u] >= round_of[v] for v in range(n) for u in range(v))
-    return kept and round_of[vertex] == answer
+    return kept and bool(round_of[vertex] == answer)
