@@ -1,0 +1,68 @@
+"""stage=export: the release folder: rows as JSON Lines and Parquet, proofs, manifest, card, and what a stranger rechecks with."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from proceval import folder as files
+from proceval.errors import InputError
+from proceval.folder import RunFolder
+from proceval.release.source import source
+from proceval.release.write import write
+from proceval.schema import Problem
+from proceval.stage import progress
+
+
+class Export:
+    """Writes `release`, by default release/ in the run folder, whole or not at all."""
+
+    writes = True
+    in_place = True
+    then = ["stage=push", "repo_id=USER/NAME"]
+
+    def __init__(
+        self,
+        *,
+        release: str | None,
+        repo_id: str | None,
+        title: Annotated[str, Field(min_length=1, max_length=100)],
+        split: Annotated[str, Field(pattern=r"^[a-z]+(_[a-z0-9]+)*$")],
+        prompts: Mapping[str, Any],
+    ) -> None:
+        self.release, self.repo_id, self.title, self.split = release, repo_id, title, split
+        self.prompts = dict(prompts)
+
+    def check(self, folder: RunFolder) -> None:
+        if folder.dataset is not None and not Path(folder.dataset).is_dir():
+            raise InputError(f"dataset={folder.dataset}: a release is made from a whole run folder; give the folder")
+        source(folder.source())
+
+    def run(self, folder: RunFolder) -> int:
+        made_in = source(folder.source())
+        target = place(self.release, folder)
+        total = made_in.facts["problems"]
+        with progress.bar("export", total) as advance:
+            facts = write(
+                made_in,
+                target,
+                title=self.title,
+                split=self.split,
+                repo_id=self.repo_id,
+                prompts=self._prompts,
+                advance=advance,
+            )
+        progress.say(
+            f"export   {facts['problems']} problems with {sum(facts['tests'].values())} proved answers: {target}"
+            f" (manifest {files.file_digest(target / 'manifest.json')[:16]})"
+        )
+        return 0
+
+    def _prompts(self, problem: Problem) -> Mapping[str, str]:
+        return {f"prompt_{mode}": track.prompt(problem, "default")[-1].content for mode, track in self.prompts.items()}
+
+
+def place(release: str | None, folder: RunFolder) -> Path:
+    """Where the release of a run lies: `release`, or release/ in the run folder."""
+    return Path(release) if release else folder.path / "release"
