@@ -77,7 +77,9 @@ def opened(root: str, inside: str, make_for: int | None = None) -> Iterator[int]
 @contextlib.contextmanager
 def _entered(name: str, folder: int | None) -> Iterator[int]:
     """An open folder that can be listed and searched; its mode is put back at the end."""
-    handle = _no_link(name, folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    # The root, and only it, is our own path and may be a link: to a descriptor.
+    no_link = 0 if folder is None else os.O_NOFOLLOW
+    handle = _no_link(name, folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC | no_link)
     try:
         mode = stat.S_IMODE(os.fstat(handle).st_mode)
         locked = mode & 0o700 != 0o700 and os.geteuid() == os.fstat(handle).st_uid

@@ -1,16 +1,20 @@
-"""Runs one shell command for a workspace: the programme between the host and the command.
+"""Runs the shell commands of one workspace: the programme between the host and the commands.
 
-Started by the host with JSON of `Order` on stdin. It builds a world of its own (see `namespaces`), forks the first
-process of that world, which runs the command, collects orphans and tells the host over the `report` descriptor how it
-ended. When that process ends, the kernel kills everything that is left; SIGTERM to this programme, or its death, has the same
-effect. Without namespaces it is only limits and a search for orphans, and says so.
+Started by the host with JSON of `Options` as its argument. It builds a world of its own once (see `namespaces`), with the
+workspace's tree in it as a tmpfs of limited size, and hands the host a descriptor of that tree. Then the control socket
+brings, per command, four descriptors: an `Order` as JSON to read, stdout, stderr, and a socket to report on. A process
+forked for it becomes the first of a process namespace, says what protection is missing, runs the command, collects
+orphans and says how it ended; when it ends or is killed, the kernel kills everything that is left. The end of the
+control socket ends all. Without namespaces there are only limits and a search for orphans, and that is said.
 """
 
 import contextlib
 import json
 import os
 import resource
+import select
 import signal
+import socket
 import sys
 from dataclasses import dataclass
 from typing import NoReturn
@@ -21,73 +25,76 @@ from sandbox import namespaces, reaper, seccomp, syscalls
 from sandbox.syscalls import MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY
 
 FOLDER, HOME = "/workspace", "/home/guest"
+MOST_ENTRIES = 200_000
 _DEVICES = (*namespaces.DEVICES, "/dev/full")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives")
-_NAMES = {"passwd": f"guest:x:1000:1000::{HOME}:/bin/sh\n", "group": "guest:x:1000:\n", "hosts": "127.0.0.1 localhost\n"}
+_NAMES = {
+    "passwd": f"guest:x:1000:1000::{HOME}:/bin/sh\n",
+    "group": "guest:x:1000:\n",
+    "hosts": "127.0.0.1 localhost\n",
+}
 _SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True)
+class Options:
+    """What the host asks of this programme."""
+
+    control: int
+    """Descriptor of the control socket."""
+    user: int
+    """Number of the user to become when started as root."""
+    namespaces: bool
+    programmes: list[str]
+    """Further folders that are shown read-only at their own place: interpreters."""
+    disk_bytes: int
+    temporary_bytes: int
+
+
+@dataclass(frozen=True)
 class Order:
-    """What the host asks for."""
+    """One command and its limits."""
 
     command: str
     folder: str
-    """The workspace on the host."""
-    programmes: list[str]
-    """Further folders that are shown read-only at their own place: interpreters."""
+    """Where it starts."""
     environment: dict[str, str]
-    report: int
-    """Descriptor to report on."""
-    user: int
-    namespaces: bool
     cpu_s: int
     memory_bytes: int
     file_bytes: int
     processes: int
-    temporary_bytes: int
 
 
 def main() -> NoReturn:
-    order = Order(**json.loads(sys.stdin.buffer.read()))
-    reaper.die_with_parent()
-    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    missing: list[str] = []
-    user = namespaces.own_user(order.user)
-    if user == 0:
-        missing.append("own user (commands run as root of this container)")
-    folder = FOLDER
-    if order.namespaces:
+    options = Options(**json.loads(sys.argv[1]))
+    control = socket.socket(fileno=options.control)
+    control.set_inheritable(False)
+    user = namespaces.own_user(options.user)
+    missing = ["own user (commands run as root of this container)"] if user == 0 else []
+    tree: list[int] = []
+    if options.namespaces:
         try:
-            namespaces.enter(user, lambda owner: _furnish(order, owner))
+            namespaces.enter(user, lambda owner: _furnish(options, owner))
         except OSError as error:
-            _report(order, {"refused": str(error)})
+            control.send(b"N" + str(error).encode("utf-8", "replace")[:1000])
             os._exit(3)
+        server = os.fork()
+        if server:
+            control.close()
+            os.waitpid(server, 0)
+            os._exit(0)
+        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+        tree.append(os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     else:
         namespaces.become(user)
-        folder = order.folder
         syscalls.prctl(_SET_CHILD_SUBREAPER, 1)
-    first = os.fork()
-    if first:
-        os.close(order.report)
-        signal.signal(signal.SIGTERM, lambda *_: _kill(first))
-        os.waitpid(first, 0)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if not order.namespaces:
-            _end_orphans()
-        os._exit(0)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if order.namespaces:
-        try:
-            syscalls.mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-        except OSError as error:
-            syscalls.mount("tmpfs", "/proc", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k")
-            missing.append(f"/proc ({error.strerror})")
-    _first_process(order, folder, missing)
+    socket.send_fds(control, [b"R" + json.dumps(missing).encode()], tree)
+    for number in tree:
+        os.close(number)
+    _serve(control, options)
 
 
-def _furnish(order: Order, owner: str) -> None:
+def _furnish(options: Options, owner: str) -> None:
     for path in _SYSTEM:
         if os.path.islink(path):
             os.symlink(os.readlink(path), "." + path)
@@ -99,7 +106,7 @@ def _furnish(order: Order, owner: str) -> None:
     for name, text in _NAMES.items():
         with open(f"./etc/{name}", "w") as file:
             file.write(text)
-    for path in order.programmes:
+    for path in options.programmes:
         if not os.path.isdir("." + path):
             namespaces.bind(path, MS_NOSUID | MS_NODEV | MS_RDONLY)
     for device in _DEVICES:
@@ -107,57 +114,132 @@ def _furnish(order: Order, owner: str) -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.symlink(f"/proc/self/fd/{number}", f"./dev/{name}")
     os.symlink("/proc/self/fd", "./dev/fd")
-    for path in ("/tmp", HOME, "/dev/shm"):
+    for path in ("/tmp", HOME, "/dev/shm", FOLDER):
         os.makedirs("." + path, exist_ok=True)
-    # The host's, until the first process mounts its own over it: the kernel allows that only where one is to be seen.
+    # The host's, until a command's first process mounts its own over it: the kernel allows that only where one is seen.
     namespaces.bind("/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    for path, size in (("/tmp", order.temporary_bytes), (HOME, order.temporary_bytes), ("/dev/shm", 1 << 20)):
-        syscalls.mount("tmpfs", "." + path, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=700,size={size}{owner}")
-    namespaces.bind(order.folder, MS_NOSUID | MS_NODEV, at=FOLDER)
+    limits = f"mode=755,size={options.disk_bytes},nr_inodes={MOST_ENTRIES}{owner}"
+    syscalls.mount("tmpfs", "." + FOLDER, "tmpfs", MS_NOSUID | MS_NODEV, limits)
 
 
-def _first_process(order: Order, folder: str, missing: list[str]) -> NoReturn:
-    drop, rules = syscalls.drop_capabilities(), None
+def _serve(control: socket.socket, options: Options) -> NoReturn:
+    """Fork for every order, collect the dead, end with the control socket."""
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    home = os.pidfd_open(os.getpid()) if options.namespaces else None
+    poller = select.poll()
+    poller.register(control, select.POLLIN)
     try:
-        rules = syscalls.install_filter(seccomp.build_for_commands())
+        rules: list[syscalls.Prepared] = [syscalls.install_filter(seccomp.build_for_commands())]
+    except OSError:
+        rules = []
+    running: dict[int, int] = {}
+    while True:
+        for number, _ in poller.poll():
+            if number != control.fileno():
+                poller.unregister(number)
+                os.close(number)
+                os.waitpid(running.pop(number), 0)
+                if home is None:
+                    _end_children(spare=set(running.values()))
+                continue
+            message, descriptors, _, _ = socket.recv_fds(control, 1, 4)
+            if not message:
+                if home is None:
+                    _end_children(spare=set())
+                os._exit(0)
+            if home is not None:
+                syscalls.unshare(syscalls.NEWPID)
+            first = os.fork()
+            if first == 0:
+                _first_process(options, rules, *descriptors)
+            if home is not None:
+                # Back home, or the kernel refuses the next unshare.
+                syscalls.setns(home, syscalls.NEWPID)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            handle = os.pidfd_open(first)
+            running[handle] = first
+            poller.register(handle, select.POLLIN)
+
+
+def _first_process(
+    options: Options, rules: list[syscalls.Prepared], order: int, stdout: int, stderr: int, channel: int
+) -> NoReturn:
+    """The first process of a command: give up all power, start it, outlive it, tell the host."""
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    for number in range(3, max(order, stdout, stderr, channel)):
+        if number not in (order, stdout, stderr, channel):
+            with contextlib.suppress(OSError):
+                os.close(number)
+    report = socket.socket(fileno=channel)
+    try:
+        missing = _mount_own(options.temporary_bytes) if options.namespaces else []
+        for number, at in ((stdout, 1), (stderr, 2)):
+            os.dup2(number, at)
+            os.close(number)
+        with open(order, "rb") as text:
+            wanted = Order(**json.loads(text.read()))
+        missing += _give_up_power(rules)
+        if not options.namespaces:
+            syscalls.prctl(_SET_CHILD_SUBREAPER, 1)
+        socket.send_fds(report, [json.dumps({"missing": missing}).encode()], [os.pidfd_open(os.getpid())])
+        command = os.fork()
+        if command == 0:
+            _become_command(wanted, counted=options.namespaces)
+        for number in (0, 1, 2):
+            os.close(number)
+        while True:
+            found, status = os.wait()
+            if found == command:
+                break
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if not options.namespaces:
+            _end_children(spare=set())
+        report.send(json.dumps({"status": status, "cpu_s": usage.ru_utime + usage.ru_stime}).encode())
+    except (OSError, ValueError) as error:
+        report.send(json.dumps({"fault": str(error)[:1000]}).encode())
+    finally:
+        os._exit(0)
+
+
+def _mount_own(temporary_bytes: int) -> list[str]:
+    """An empty home, /tmp and /dev/shm, and a /proc that shows this command's processes only."""
+    syscalls.unshare(syscalls.NEWNS)
+    missing = []
+    try:
+        syscalls.mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     except OSError as error:
-        missing.append(f"seccomp ({error.strerror})")
+        syscalls.mount("tmpfs", "/proc", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k")
+        missing.append(f"/proc ({error.strerror})")
+    for path, size in (("/tmp", temporary_bytes), (HOME, temporary_bytes), ("/dev/shm", 1 << 20)):
+        syscalls.mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=700,size={size},nr_inodes={MOST_ENTRIES}")
+    return missing
+
+
+def _give_up_power(rules: list[syscalls.Prepared]) -> list[str]:
     syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
     # The command has our user and sees us in /proc: without this it could write on our descriptors and in our memory.
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
-    drop()
-    if rules:
-        try:
-            rules()
-        except OSError as error:
-            missing.append(f"seccomp ({error.strerror})")
-    _report(order, {"missing": missing})
-    command = os.fork()
-    if command == 0:
-        _become_command(order, folder)
-    for number in (0, 1, 2):
-        with contextlib.suppress(OSError):
-            os.close(number)
-    while True:
-        found, status = os.wait()
-        if found == command:
-            break
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    _report(order, {"status": status, "cpu_s": usage.ru_utime + usage.ru_stime})
-    os._exit(0)
-
-
-def _become_command(order: Order, folder: str) -> NoReturn:
+    syscalls.drop_capabilities()()
     try:
-        os.close(order.report)
+        for put_on in rules:
+            put_on()
+    except OSError as error:
+        return [f"seccomp ({error.strerror})"]
+    return [] if rules else ["seccomp"]
+
+
+def _become_command(order: Order, *, counted: bool) -> NoReturn:
+    try:
+        os.closerange(3, 256)
         os.setsid()
-        os.chdir(folder)
+        os.chdir(order.folder)
         limits = [
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_AS, order.memory_bytes),
             (resource.RLIMIT_FSIZE, order.file_bytes),
         ]
-        if order.namespaces:
+        if counted:
             limits.append((resource.RLIMIT_NPROC, order.processes))
         for which, amount in limits:
             reaper.cap(which, amount)
@@ -175,26 +257,18 @@ def _become_command(order: Order, folder: str) -> NoReturn:
         os._exit(126)
 
 
-def _end_orphans() -> None:
-    """Kill all that the command has left, however it detached itself: orphans have become our children."""
+def _end_children(spare: set[int]) -> None:
+    """Kill all that a command has left, however it detached itself: orphans have become our children."""
     while True:
         with open(f"/proc/self/task/{os.getpid()}/children") as names:
-            children = [int(name) for name in names.read().split()]
+            children = {int(name) for name in names.read().split()} - spare
         if not children:
             return
         for child in children:
-            _kill(child)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
             with contextlib.suppress(OSError):
                 os.waitpid(child, 0)
-
-
-def _kill(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-
-
-def _report(order: Order, what: dict[str, object]) -> None:
-    os.write(order.report, json.dumps(what).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
 """`Workspace`: a throw-away copy of a folder in which shell commands run that nobody trusts."""
 
+import contextlib
+import errno
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Self
 
 from sandbox import archive, beneath, fixture, namespaces, scratch, shell
-from sandbox.command import CommandOutcome, Running
+from sandbox.command import CommandOutcome, Programme, Running
 from sandbox.contract import Limits
 from sandbox.conversation import SandboxFault
 from sandbox.fixture import Change, Entry
@@ -21,9 +24,12 @@ class Workspace:
     """A private copy of the folder `source` (None: empty), deleted at the end of the `with` block, pass or fail.
 
     `limits` bound each command: CPU seconds, address space and largest file of each of its processes, wall seconds and
-    output of all together; `processes` how many there may be at a time, `temporary_bytes` what /tmp and the home folder
-    hold. `environment` names the variables of this process that commands may see. `degraded` is "warn" or "refuse" as in
-    the sandboxes. Raises ValueError when `source` holds links that lead out of it. Commands see the copy as /workspace.
+    output of all together; `processes` how many there may be at a time. `disk_bytes` is what the copy may hold in all: it
+    lies in memory, in a file system of that size (where there are no namespaces, on disk, and is measured). Every command
+    finds an empty home and /tmp of `temporary_bytes` each. `environment` names the variables of this process that
+    commands may see. `degraded` is "warn" or "refuse" as in the sandboxes. Making one blocks for about a tenth of a second;
+    it raises ValueError when `source` holds links that lead out of it or does not fit, SandboxFault when commands could
+    not be run or only without a layer under "refuse". Commands see the copy as /workspace.
     """
 
     def __init__(
@@ -32,29 +38,56 @@ class Workspace:
         *,
         limits: Limits,
         processes: int,
+        disk_bytes: int,
         temporary_bytes: int,
         environment: Sequence[str],
         degraded: str,
     ) -> None:
-        self.limits, self._processes, self._temporary_bytes = limits, processes, temporary_bytes
+        if sys.platform != "linux":
+            raise SandboxFault("workspaces need Linux")
+        self.limits, self._processes, self._disk_bytes = limits, processes, disk_bytes
         self._environment = {name: os.environ[name] for name in environment if name in os.environ}
         self._degraded = degraded
-        self._owner = namespaces.own_user(_USER) if sys.platform == "linux" else os.geteuid()
-        self._refusal: str | None = None
-        self._told = False
-        self.folder: str | None = scratch.make("workspace-")
-        self._tree = os.path.join(self.folder, "tree")
+        self._owner = namespaces.own_user(_USER)
+        self._folder: str | None = None
+        self._told: tuple[str, ...] = ()
         self._source = None if source is None else os.path.realpath(source)
-        os.mkdir(self._tree)
+        self._programme: Programme | None = self._start(temporary_bytes)
         try:
-            if self._source is not None:
-                fixture.copy(self._source, self._tree)
+            self._tell([])
+            with self._room():
+                if self._source is not None:
+                    fixture.copy(self._source, self._tree)
             self.before = fixture.survey(self._tree)
             fixture.give_all(self._tree, self._owner)
-            os.chmod(self.folder, 0o711)
         except BaseException:
             self.close()
             raise
+
+    def _start(self, temporary_bytes: int) -> Programme:
+        prefixes = dict.fromkeys([sys.prefix, os.path.dirname(os.path.dirname(interpreter()))])
+        self._places = [os.path.join(prefix, "bin") for prefix in prefixes] + ["/usr/local/bin", "/usr/bin", "/bin"]
+        options = shell.Options(
+            control=-1,
+            user=_USER,
+            namespaces=True,
+            programmes=[prefix for prefix in prefixes if not prefix.startswith("/usr")],
+            disk_bytes=self._disk_bytes,
+            temporary_bytes=temporary_bytes,
+        )
+        programme = Programme(options)
+        if programme.tree is not None:
+            self._tree = f"/proc/self/fd/{programme.tree}"
+            return programme
+        try:
+            self._folder = scratch.make("workspace-")
+            self._tree = os.path.join(self._folder, "tree")
+            os.mkdir(self._tree)
+            os.chmod(self._folder, 0o711)
+        except OSError as error:
+            programme.stop()
+            raise SandboxFault(f"no folder for the workspace: {error}") from error
+        return programme
 
     def run(self, command: str) -> CommandOutcome:
         """Run a command line in bash, /workspace being the working directory; blocks this thread."""
@@ -69,8 +102,9 @@ class Workspace:
         return beneath.read(self._tree, path, most_bytes)
 
     def write(self, path: str, content: bytes) -> None:
-        """Make or replace a file, with the folders above it; ValueError for a path as above."""
-        beneath.write(self._tree, path, content, self._owner)
+        """Make or replace a file, with the folders above it; ValueError for a path as above, or when there is no room."""
+        with self._room():
+            beneath.write(self._tree, path, content, self._owner)
 
     def list(self) -> dict[str, Entry]:
         """Everything in the workspace by path, sorted."""
@@ -100,7 +134,8 @@ class Workspace:
         all that lies below what it names: `["tests", "**/conftest.py"]`. Gives what had been different. ValueError for a
         bad pattern, or when the folder copied from has changed.
         """
-        return fixture.restore(self._tree, self._source, self.before, patterns, self._owner)
+        with self._room():
+            return fixture.restore(self._tree, self._source, self.before, patterns, self._owner)
 
     def pack(self, most_bytes: int) -> bytes:
         """The workspace as it is now, as an uncompressed tar: equal workspaces give equal bytes, see `archive`.
@@ -111,17 +146,21 @@ class Workspace:
 
     def unpack(self, packed: bytes) -> None:
         """Make the workspace what was packed, whatever it was; ValueError for bytes that `pack` does not write."""
-        archive.unpack(packed, self._tree, self._owner)
+        with self._room():
+            archive.unpack(packed, self._tree, self._owner)
 
     def _original(self, path: str) -> bytes:
         assert self._source is not None
         return beneath.read(self._source, path, 1 << 24)
 
     def close(self) -> None:
-        """Delete the copy."""
-        if self.folder is not None:
-            scratch.remove(self.folder)
-            self.folder = None
+        """End whatever still runs and delete the copy."""
+        if self._programme is not None:
+            self._programme.stop()
+            self._programme = None
+        if self._folder is not None:
+            scratch.remove(self._folder)
+            self._folder = None
 
     def __enter__(self) -> Self:
         return self
@@ -130,36 +169,61 @@ class Workspace:
         self.close()
 
     def _run(self, command: str) -> Steps[CommandOutcome]:
-        if self.folder is None:
+        if self._programme is None:
             raise ValueError("this workspace is closed")
-        if sys.platform != "linux":
-            raise SandboxFault("workspaces run commands on Linux only")
-        for _ in range(2):
-            running = Running(self._order(command), self.limits)
-            try:
-                outcome = yield from running.watch(self._missing)
-            finally:
-                running.end()
-            if running.refusal is None:
-                return outcome
-            self._refusal = running.refusal
-        raise SandboxFault(f"no command can be run: {self._refusal}")
+        too_large = self._too_large if self._folder is not None else None
+        order = self._order(command)
+        running = Running(self._programme, order, self.limits, tell=self._tell, too_large=too_large)
+        try:
+            outcome = yield from running.watch()
+        finally:
+            running.end()
+        return replace(outcome, disk_full=outcome.disk_full or self._full())
 
-    def _missing(self, reported: Sequence[str]) -> tuple[str, ...]:
-        missing = tuple(reported)
-        if self._refusal is not None:
-            missing = (f"namespaces, read-only root, no network ({self._refusal})", *missing)
-        if not self._told:
-            report_missing("workspace", missing, self._degraded)
-            self._told = True
+    def _tell(self, reported: Sequence[str]) -> tuple[str, ...]:
+        """Say, once for each, which layers are missing, or refuse; all of them."""
+        assert self._programme is not None
+        missing = (*self._programme.missing, *reported)
+        if self._programme.refusal is not None:
+            lost = f"namespaces, read-only root, no network ({self._programme.refusal})"
+            missing = (lost, "disk quota held by the system (the size is measured while commands run)", *missing)
+        new = tuple(layer for layer in missing if layer not in self._told)
+        self._told += new
+        report_missing("workspace", new, self._degraded)
         return missing
 
+    def _full(self) -> bool:
+        """Whether nothing more fits, where the system sees to that."""
+        state = os.statvfs(self._tree)
+        return self._folder is None and (state.f_bfree == 0 or state.f_ffree == 0)
+
+    def _too_large(self) -> bool:
+        try:
+            held_bytes = 0
+            for found in beneath.walk(self._tree):
+                held_bytes += found.state.st_blocks * 512
+                if held_bytes > self._disk_bytes:
+                    return True
+        except OSError:
+            return False  # a command changes it while we look; there is a next time, and one after its end
+        except ValueError:
+            return True
+        return False
+
+    @contextlib.contextmanager
+    def _room(self) -> Iterator[None]:
+        """For what the host writes: running out of room is the caller's matter."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise ValueError(f"the workspace has no room for it (disk_bytes={self._disk_bytes})") from None
+
     def _order(self, command: str) -> shell.Order:
-        prefixes = [*dict.fromkeys([sys.prefix, os.path.dirname(os.path.dirname(interpreter()))])]
-        places = [os.path.join(prefix, "bin") for prefix in prefixes] + ["/usr/local/bin", "/usr/bin", "/bin"]
-        inside = self._refusal is None
+        inside = self._folder is None
         environment = {
-            "PATH": ":".join(places),
+            "PATH": ":".join(self._places),
             "HOME": shell.HOME if inside else self._tree,
             "TMPDIR": "/tmp",
             "LANG": "C.UTF-8",
@@ -167,17 +231,12 @@ class Workspace:
         }
         return shell.Order(
             command=command,
-            folder=self._tree,
-            programmes=[prefix for prefix in prefixes if not prefix.startswith("/usr")],
+            folder=shell.FOLDER if inside else self._tree,
             environment=environment | self._environment,
-            report=-1,
-            user=_USER,
-            namespaces=inside,
             cpu_s=math.ceil(self.limits.cpu_s),
             memory_bytes=self.limits.memory_bytes,
             file_bytes=self.limits.file_bytes,
             processes=self._processes,
-            temporary_bytes=self._temporary_bytes,
         )
 
 

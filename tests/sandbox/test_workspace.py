@@ -8,11 +8,13 @@ import sys
 import tarfile
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sandbox import archive, fixture
+from sandbox.command import Programme
 from sandbox.contract import Limits
 from sandbox.conversation import SandboxFault
 from sandbox.workspace import Workspace
@@ -22,7 +24,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workspaces need
 
 
 def workspace(source=None, limits=LIMITS, environment=(), degraded="warn"):
-    options = {"processes": 100, "temporary_bytes": 1 << 22, "environment": environment, "degraded": degraded}
+    options = {
+        "processes": 100,
+        "disk_bytes": 16 << 20,
+        "temporary_bytes": 1 << 22,
+        "environment": environment,
+        "degraded": degraded,
+    }
     return Workspace(source, limits=limits, **options)
 
 
@@ -42,7 +50,21 @@ def original(tmp_path):
 
 
 @pytest.fixture
-def space(original):
+def bare(monkeypatch):
+    """A machine that allows no namespaces."""
+    start = Programme._start
+
+    def refused(self, options):
+        answer = start(self, replace(options, namespaces=False))
+        return (b"Nnot allowed here", []) if options.namespaces else answer
+
+    monkeypatch.setattr(Programme, "_start", refused)
+
+
+@pytest.fixture(params=["isolated", pytest.param("bare", marks=pytest.mark.slow)])
+def space(original, request):
+    if request.param == "bare":
+        request.getfixturevalue("bare")
     with workspace(original) as made:
         yield made
 
@@ -247,24 +269,86 @@ def test_commands_side_by_side_on_one_event_loop(space):
     assert [outcome.stdout for outcome in asyncio.run(main())] == ["0\n", "1\n", "2\n", "3\n"]
 
 
-def test_without_namespaces_it_warns_or_refuses(monkeypatch, capsys):
-    original_order = Workspace._order
-
-    def order(self, command):
-        made = original_order(self, command)
-        return type(made)(**(vars(made) | {"namespaces": False}))
-
+def test_without_namespaces_it_warns_or_refuses(bare, capsys):
     with workspace() as space:
-        space._refusal = "not allowed here"
-        monkeypatch.setattr(Workspace, "_order", order)
-        outcome = space.run("(setsid sleep 61 &); echo fine")
+        said = capsys.readouterr().err
+        assert "not allowed here" in said
+        assert "disk quota" in said
+        marker = f"62{os.getpid()}"
+        outcome = space.run(f"(setsid sleep {marker} > /dev/null 2>&1 &); echo fine")
         assert outcome.stdout == "fine\n"
+        assert alive(marker) == 0
         assert any("namespaces" in layer for layer in outcome.missing_layers)
-        assert "not allowed here" in capsys.readouterr().err
-    with workspace(degraded="refuse") as space:
-        space._refusal = "not allowed here"
-        with pytest.raises(SandboxFault, match="refuse"):
-            space.run("echo fine")
+        assert any("disk quota" in layer for layer in outcome.missing_layers)
+        assert capsys.readouterr().err == "", "once is enough"
+    with pytest.raises(SandboxFault, match="not allowed here.*refuse"):
+        workspace(degraded="refuse")
+
+
+def many_files(megabytes):
+    return f"for k in $(seq {megabytes}); do head -c 1000000 /dev/zero > file$k || exit 9; done; sleep 1"
+
+
+def test_the_copy_cannot_grow_beyond_its_quota(space):
+    isolated(space)
+    outcome = space.run(many_files(30))
+    assert (outcome.kind, outcome.exit_code, outcome.disk_full) == ("exited", 9, True)
+    assert "No space left" in outcome.stderr
+    assert sum(entry.size_bytes for entry in space.list().values()) <= 16 << 20
+    with pytest.raises(ValueError, match="no room.*disk_bytes=16777216"):
+        space.write("more", bytes(1 << 20))
+    outcome = space.run("rm file*; echo fine")
+    assert (outcome.stdout, outcome.disk_full) == ("fine\n", False)
+    space.write("more", bytes(1 << 20))
+    assert space.run("head -c 900000 /dev/zero > /tmp/a && cat < /tmp/a > ~/b && ls").exit_code == 0
+    assert space.run("ls -A /tmp ~").stdout.split() == ["/home/guest:", "/tmp:"]
+
+
+def test_without_namespaces_the_quota_is_measured(bare):
+    with workspace() as space:
+        outcome = space.run(many_files(30))
+        assert (outcome.kind, outcome.disk_full) == ("disk_limit", True)
+        assert space.run("rm file*; echo fine").stdout == "fine\n"
+
+
+def test_a_fixture_that_does_not_fit_is_refused(original, tmp_path, monkeypatch):
+    for number in range(20):
+        (original / f"big{number}").write_bytes(bytes(1 << 20))
+    processes = len(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(ValueError, match="no room"):
+        workspace(original)
+    assert os.listdir(tmp_path) == ["original"]
+    assert len(os.listdir("/proc/self/fd")) == processes
+
+
+def test_fifty_commands_leave_nothing_and_see_nothing_of_each_other(space):
+    """The loop of an agent: one programme serves all commands, and keeps nothing of them."""
+    isolated(space)
+    space.run("true")
+    pid, descriptors = space._programme._process.pid, len(os.listdir("/proc/self/fd"))
+    for number in range(50):
+        outcome = space.run(
+            f"sleep 62{os.getpid()} & echo {number} | tee last; ls /tmp/* ~/* 2> /dev/null; touch /tmp/x ~/y"
+        )
+        assert outcome.stdout == f"{number}\n"
+    assert space._programme._process.pid == pid
+    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert alive(f"62{os.getpid()}") == 0
+    assert space.read("last") == b"49\n"
+
+
+def test_a_dead_programme_is_a_fault_and_nobody_elses(space):
+    async def main():
+        running = asyncio.create_task(space.arun("sleep 5"))
+        await asyncio.sleep(0.5)
+        space._programme._process.kill()
+        return await running
+
+    outcome = asyncio.run(main())
+    assert (outcome.kind, bool(outcome.fault)) == ("fault", True)
+    with pytest.raises(SandboxFault, match="did not take the command"):
+        space.run("echo fine")
 
 
 def hostile_tree(space):
