@@ -21,11 +21,10 @@ from typing import NoReturn
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from sandbox import namespaces, reaper, seccomp, syscalls
+from sandbox import beneath, namespaces, reaper, seccomp, syscalls
 from sandbox.syscalls import MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY
 
 FOLDER, HOME = "/workspace", "/home/guest"
-MOST_ENTRIES = 200_000
 _DEVICES = (*namespaces.DEVICES, "/dev/full")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives")
 _NAMES = {
@@ -118,8 +117,13 @@ def _furnish(options: Options, owner: str) -> None:
         os.makedirs("." + path, exist_ok=True)
     # The host's, until a command's first process mounts its own over it: the kernel allows that only where one is seen.
     namespaces.bind("/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    limits = f"mode=755,size={options.disk_bytes},nr_inodes={MOST_ENTRIES}{owner}"
-    syscalls.mount("tmpfs", "." + FOLDER, "tmpfs", MS_NOSUID | MS_NODEV, limits)
+    limits = _quota(options.disk_bytes)
+    syscalls.mount("tmpfs", "." + FOLDER, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=755,{limits}{owner}")
+
+
+def _quota(size_bytes: int) -> str:
+    # An empty file costs the kernel about a kilobyte.
+    return f"size={size_bytes},nr_inodes={max(1024, min(size_bytes >> 10, beneath.MOST_ENTRIES))}"
 
 
 def _serve(control: socket.socket, options: Options) -> NoReturn:
@@ -212,7 +216,7 @@ def _mount_own(temporary_bytes: int) -> list[str]:
         syscalls.mount("tmpfs", "/proc", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k")
         missing.append(f"/proc ({error.strerror})")
     for path, size in (("/tmp", temporary_bytes), (HOME, temporary_bytes), ("/dev/shm", 1 << 20)):
-        syscalls.mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=700,size={size},nr_inodes={MOST_ENTRIES}")
+        syscalls.mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=700,{_quota(size)}")
     return missing
 
 

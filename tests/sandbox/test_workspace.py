@@ -300,6 +300,9 @@ def test_the_copy_cannot_grow_beyond_its_quota(space):
     outcome = space.run("rm file*; echo fine")
     assert (outcome.stdout, outcome.disk_full) == ("fine\n", False)
     space.write("more", bytes(1 << 20))
+    empty = space.run("mkdir n; cd n; python3 -c \"for k in range(20000): open(str(k), 'w')\"")
+    assert (empty.exit_code, empty.disk_full) == (1, True), "files without bytes count, too"
+    assert space.run("rm -r n").exit_code == 0
     assert space.run("head -c 900000 /dev/zero > /tmp/a && cat < /tmp/a > ~/b && ls").exit_code == 0
     assert space.run("ls -A /tmp ~").stdout.split() == ["/home/guest:", "/tmp:"]
 
