@@ -4,21 +4,30 @@ Everything is checked before anything is generated or paid for: unknown keys, wr
 outside this project (hydra would run any importable function that a YAML names).
 """
 
-import hashlib
 import inspect
-import os
 import platform
 import re
 import typing
 from collections.abc import Iterator
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import omegaconf
 from omegaconf import DictConfig, OmegaConf
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+    ValidationError,
+)
 
+from proceval import naming
 from proceval.errors import InputError
 from proceval.seeding import digest
 
@@ -27,21 +36,9 @@ ALLOWED_TARGETS = ("proceval.", "sandbox.")
 SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
 
 PRESENTATION = (
-    "stage",
-    "tracker",
-    "engine",
-    "workers",
-    "outputs",
-    "dry_run",
-    "fresh",
-    "rescore",
-    "pass_k",
-    "figures",
-    "id",
-    "reference",
-    "tests",
-    "compare",
-)
+    "stage", "tracker", "engine", "workers", "outputs", "dry_run", "fresh", "rescore", "pass_k", "figures", "id",
+    "reference", "tests", "compare", "port", "against", "release", "repo_id", "private", "recheck",
+)  # fmt: skip
 """Keys that change how a run is carried out or shown, and never what it computes: left out of its identity."""
 
 GENERATION = ("domain", "difficulty", "prover", "audit", "seed", "count")
@@ -57,6 +54,13 @@ class Shard(BaseModel):
 
     count: Annotated[StrictInt, Field(ge=1, le=100_000)]
     index: Annotated[StrictInt, Field(ge=0)]
+
+
+def _name(seed: Any) -> Any:
+    """A seed as it was meant: what YAML takes for a fraction, a truth value or a date is no name until it is quoted."""
+    if isinstance(seed, bool | float) or seed is None:
+        raise ValueError(f"allowed is a whole number or a name; {seed!r} needs quotes to be a name, seed='\"NAME\"'")
+    return seed
 
 
 class Settings(BaseModel):
@@ -75,7 +79,7 @@ class Settings(BaseModel):
     audit: Plain
     engine: Plain
     tracker: Plain
-    seed: StrictInt | Annotated[StrictStr, Field(min_length=1)]
+    seed: Annotated[StrictInt | Annotated[StrictStr, Field(min_length=1)], BeforeValidator(_name)]
     count: Annotated[StrictInt, Field(ge=1, le=1_000_000)]
     samples: Annotated[StrictInt, Field(ge=1, le=10_000)]
     pass_k: Annotated[list[Annotated[StrictInt, Field(ge=1)]], Field(min_length=1)]
@@ -91,18 +95,22 @@ class Settings(BaseModel):
     reference: StrictStr | None
     tests: StrictStr | None
     compare: Annotated[list[StrictStr], Field(min_length=2, max_length=2)] | None
+    against: StrictStr | None
+    release: Annotated[StrictStr, Field(min_length=1)] | None
+    repo_id: StrictStr | None
+    private: StrictBool
+    recheck: Annotated[StrictInt, Field(ge=1)] | Literal["all"]
     outputs: Annotated[StrictStr, Field(min_length=1)]
+    port: Annotated[StrictInt, Field(ge=1, le=65535)]
 
 
 def register() -> None:
-    """Make `${run_folder:}` and `${slug:...}` known to OmegaConf; calling it twice is harmless."""
+    """Make `${run_folder:}`, `${slug:...}` and model=PROVIDER/NAME known; calling it twice is harmless."""
+    from proceval import ids
+
+    ids.register()
     OmegaConf.register_new_resolver("run_folder", _run_folder, replace=True)
-    OmegaConf.register_new_resolver("slug", slug, replace=True)
-
-
-def slug(text: object) -> str:
-    """A text as a safe folder name of at most 100 characters."""
-    return re.sub(r"[^A-Za-z0-9._=+,-]+", "_", str(text)).strip("._")[:100] or "default"
+    OmegaConf.register_new_resolver("slug", naming.slug, replace=True)
 
 
 def compose(*overrides: str) -> Plain:
@@ -235,23 +243,9 @@ def git_commit(start: Path) -> str | None:
     return None
 
 
-def sweep_folder(arguments: list[str]) -> str:
-    """Where a sweep lies: it follows from the command line, so that the same command resumes the same sweep."""
-    words = sorted(a for a in arguments if not a.startswith(("-", "fresh=", "workers=", "outputs=")))
-    root = next((a.partition("=")[2] for a in arguments if a.startswith("outputs=")), "outputs")
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", "+".join(words)).strip("-")[:60] or "sweep"
-    return os.path.join(root, "sweeps", f"{name}-{hashlib.sha256(repr(words).encode()).hexdigest()[:8]}")
-
-
 def _run_folder(*, _root_: DictConfig) -> str:
     settings = plain(_root_)
-    domains = sorted(settings.get("domain") or {})
-    tiers = list(settings.get("difficulty") or {})
-    model = settings.get("model") or {}
-    name = model.get("id") or str(model.get(TARGET, "")).rsplit(".", 1)[-1].lower() or "model"
-    parts = ["all" if len(domains) == 3 else "+".join(domains), "+".join(tiers), slug(name)]
-    readable = "-".join(part for part in parts if part)
-    return os.path.join(str(settings.get("outputs", "outputs")), f"{slug(readable)[:80]}-{identity(settings)[:8]}")
+    return naming.run_folder(settings, identity(settings))
 
 
 def _key(error: Exception) -> str:
@@ -266,7 +260,8 @@ def _sentences(error: ValidationError) -> Iterator[str]:
         elif item["type"] == "missing":
             yield f"missing key '{key}'"
         else:
-            yield f"{key}={item['input']!r}: {item['msg'][0].lower()}{item['msg'][1:]}"
+            message = item["msg"].removeprefix("Value error, ")
+            yield f"{key}={item['input']!r}: {message[0].lower()}{message[1:]}"
 
 
 def _targets(node: Any, path: str = "") -> Iterator[tuple[str, Plain]]:

@@ -27,3 +27,10 @@ def top_keys(conf: Path) -> dict[str, str]:
     text = (conf / "config.yaml").read_text(encoding="utf-8")
     found = re.findall(r"^(\w+):[^#\n]*(?:#\s*(.*))?$", text, re.MULTILINE)
     return {key: comment for key, comment in found if key not in ("defaults", "hydra")}
+
+
+def usual(conf: Path) -> dict[str, str]:
+    """Group -> default option, and top-level key -> default value, as config.yaml writes them."""
+    text = (conf / "config.yaml").read_text(encoding="utf-8")
+    chosen = re.findall(r"^  - (\w+): (\w+)", text, re.MULTILINE)
+    return dict(chosen + re.findall(r"^(\w+): *([^#\n]*?) *(?:#.*)?$", text, re.MULTILINE))

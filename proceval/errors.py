@@ -1,5 +1,8 @@
 """Whose fault it is: every failure in proceval is one of these classes, and each class has one owner and one exit status."""
 
+STATES = {0: "fine", 1: "finding", 2: "bad input", 3: "unscored", 130: "interrupted"}
+"""What each exit status is called in tables."""
+
 
 class ProcevalError(Exception):
     """Base of all errors that proceval raises on purpose; `exit_status` is what the process ends with."""

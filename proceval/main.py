@@ -6,11 +6,10 @@ Exit statuses: 0 fine, 1 a finding, 2 bad input or usage, 3 something stayed uns
 import errno
 import os
 import re
-import shlex
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -19,20 +18,22 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from proceval import config
+from proceval import config, sweeping, words
 from proceval.conftree import config_dir
 from proceval.errors import InputError, ProcevalError
-from proceval.folder import RunFolder, sweep_statuses, write_status
+from proceval.folder import RunFolder
+from proceval.seeding import digest
 from proceval.stage import progress
-from proceval.stage.report import show_sweep
+from proceval.stage.report import Untold, show_sweep
 
-INTERRUPTED, UNSCORED = 130, 3
+UNSCORED = 3
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+WRONG = (HydraException, OmegaConfBaseException, InputError)
 config.register()  # on import, so that a launcher's worker processes have the resolvers too
 _last_status = 0
 
 
-def execute(cfg: DictConfig) -> int:
+def execute(cfg: DictConfig, sweep_job: sweeping.Job | None = None) -> int:
     """One Hydra job: the whole programme on one screen."""
     settings = config.plain(cfg)
     checked = config.check(settings)
@@ -48,57 +49,75 @@ def execute(cfg: DictConfig) -> int:
     )
     stage.check(folder)
     with folder.open(fresh=checked.fresh and not in_place, writes=stage.writes):
-        if stage.writes and not in_place:
+        writes = stage.writes and not in_place
+        if sweep_job is not None and sweep_job.stands(_everything(settings)) and writes and not checked.fresh:
+            progress.say("this job stands already, with the same configuration and versions; fresh=true runs it anew")
+            return 0
+        if writes:
             folder.write_config(
                 config.redact(settings), versions=config.versions(), git_commit=config.git_commit(config_dir())
             )
-        status: int = stage.run(folder)
-        if stage.writes:
-            progress.where(folder.path, _next(stage.then if status != UNSCORED else ["stage=doctor"], sys.argv[1:]))
-    return _ended(status)
+        with Untold(stage, folder) as untold:
+            untold.status = stage.run(folder)
+        if stage.writes and sweep_job is None:
+            then = stage.then if untold.status != UNSCORED else ["stage=doctor"]
+            progress.where(folder.path, _next(then, sys.argv[1:]))
+    return untold.status
 
 
 def job(cfg: DictConfig) -> int:
     """`execute`, with every expected failure turned into one sentence and a status; in a sweep the other jobs go on."""
-    try:
-        return execute(cfg)
-    except ProcevalError as error:
-        print(f"proceval: {error}", file=sys.stderr)
-        return _ended(error.exit_status)
-    except OSError as error:
-        if error.filename is None:
-            raise
-        print(f"proceval: {_about_a_file(error)}", file=sys.stderr)
-        return _ended(UNSCORED if error.errno in FULL else InputError.exit_status)
-    except KeyboardInterrupt:
-        _ended(INTERRUPTED)
-        raise
-
-
-def _ended(status: int) -> int:
-    """Note how a job ended where a sweep looks for it; a lone run that never started leaves no empty folder."""
     global _last_status
-    _last_status = status
     hydra_config = HydraConfig.get()
     folder = Path(hydra_config.runtime.output_dir)
     if hydra_config.mode is RunMode.MULTIRUN:
-        write_status(folder, status)
-    elif folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+        with sweeping.Job(folder, hydra_config.overrides.task, hydra_config.launcher._target_) as one:
+            one.status = _explained(cfg, one)
+        return one.status
+    _last_status = _explained(cfg, None)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()  # a lone run that never started leaves no empty folder
+    return _last_status
+
+
+def _explained(cfg: DictConfig, sweep_job: sweeping.Job | None) -> int:
+    try:
+        return execute(cfg, sweep_job)
+    except ProcevalError as error:
+        sentence, status = str(error), error.exit_status
+    except OSError as error:
+        if error.filename is None:
+            raise
+        sentence, status = _about_a_file(error), UNSCORED if error.errno in FULL else InputError.exit_status
+    if sweep_job is not None:
+        sweep_job.reason = sentence
+    print(f"proceval: {sentence}", file=sys.stderr)
     return status
+
+
+def _everything(settings: dict[str, Any]) -> str:
+    """Identity of all that a finished job follows from, versions and commit included."""
+    shown = {key: value for key, value in settings.items() if key not in ("workers", "fresh")}
+    return digest({"settings": shown, "versions": config.versions(), "commit": config.git_commit(config_dir())})
 
 
 def run() -> int:
     """Parse the command line, run its job or jobs, and return the process's exit status."""
     arguments = sys.argv[1:]
-    sweeping = any(a in ("-m", "--multirun") for a in arguments)
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises to us instead of printing a traceback
-    os.environ["PROCEVAL_SWEEP"] = config.sweep_folder(arguments)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill resumes like Ctrl-C
     entry = hydra.main(version_base="1.3", config_path=str(config_dir()), config_name="config")(job)
     try:
-        entry()
-    except (HydraException, OmegaConfBaseException, InputError) as error:
+        found = sweeping.read(arguments)
+        if not words.sweeping(arguments):
+            entry()
+            return _last_status
+        sweep = sweeping.folder(arguments, found)
+        sys.argv[1:] = [*arguments, *sweeping.added(sweep, found)]
+        with sweeping.Launch(sweep, WRONG) as launch:
+            entry()
+        sys.argv[1:] = arguments
+        return _after(sweep, launch.broken)
+    except WRONG as error:
         print(f"proceval: {_one_sentence(error)}", file=sys.stderr)
         return 2
     except OSError as error:  # the run folder itself, which Hydra makes
@@ -106,18 +125,18 @@ def run() -> int:
             raise
         print(f"proceval: {_about_a_file(error)}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print(
-            f"\nproceval: interrupted; nothing finished is lost. Resume with:\n  {_command(arguments)}", file=sys.stderr
-        )
-        return INTERRUPTED
-    if not sweeping:
-        return _last_status
-    folder = Path(os.environ["PROCEVAL_SWEEP"])
-    if any(folder.glob("[0-9]*/summary.json")):
-        show_sweep(folder, _pass_k(folder))
-        progress.where(folder, _command(["stage=report", f"dataset={folder}"]))
-    return max(sweep_statuses(folder), default=1)
+
+
+def _after(sweep: Path, broken: bool) -> int:
+    """The table of a whole sweep, the failed jobs among them, and its exit status: the worst of its jobs'."""
+    statuses = sweeping.exit_statuses(sweep)
+    if any(sweep.glob("[0-9]*/summary.json")) or any(statuses):
+        show_sweep(sweep, _pass_k(sweep))
+        progress.where(sweep, words.command(["stage=report", f"dataset={sweep}"]))
+    absent = sweeping.missing(sweep)
+    if absent or broken:
+        progress.say(f"proceval: {absent} jobs never started; what finished stands, the same command runs the rest")
+    return max([*statuses, int(bool(absent) or broken)], default=1)
 
 
 def _pass_k(sweep_folder: Path) -> list[int]:
@@ -139,18 +158,12 @@ def _about_a_file(error: OSError) -> str:
 
 
 def _next(then: Sequence[str], arguments: Sequence[str]) -> str:
-    """The next command: the same words but for what `then` replaces; a sweep starts from the defaults."""
+    """The next command: the same words but for what `then` replaces."""
     keys = {word.partition("=")[0] for word in then}
-    if "--multirun" in arguments or "-m" in arguments:
-        return "the table of the whole sweep, below its last job"
     gone = {*keys, "shard.index", "dry_run", "fresh"}
     kept = [a for a in arguments if a.partition("=")[0] not in gone and not a.startswith("-")]
     same = [] if "--multirun" in then else kept
-    return _command([*same, *then])
-
-
-def _command(arguments: Sequence[str]) -> str:
-    return shlex.join(["python", "-m", "proceval", *(a for a in arguments if a != "fresh=true")])
+    return words.command([*same, *then])
 
 
 def _one_sentence(error: BaseException) -> str:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from proceval import config
-from proceval.__main__ import misspelt
 from proceval.conftree import config_dir, groups, top_keys
 from proceval.errors import InputError
+from proceval.words import misspelt
 
 CONF = config_dir()
 OPTIONS = [(group, option) for group, options in groups(CONF).items() for option in options]

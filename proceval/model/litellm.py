@@ -10,7 +10,8 @@ from pydantic import Field
 from proceval.errors import ProviderError
 from proceval.model.faults import provider_error, redact
 from proceval.model.parameters import checked_url, key_from, sampling
-from proceval.model.reading import completion_of
+from proceval.model.providers import checked_id
+from proceval.model.reading import body, completion_of
 from proceval.protocols import Request
 from proceval.schema import Completion, Json
 
@@ -40,7 +41,7 @@ class LiteLLM:
         extra: dict[str, Any],
         max_in_flight: Annotated[int, Field(ge=1)] | None,
     ):
-        self.id = id
+        self.id = checked_id(id) if base_url is None else id
         self.base_url = None if base_url is None else checked_url(base_url)
         self.max_in_flight = max_in_flight
         self._key_variable = key_variable
@@ -77,10 +78,10 @@ class LiteLLM:
         try:
             answer = await litellm.acompletion(
                 model=self.id,
-                messages=[message.model_dump() for message in request.messages],
                 num_retries=0,
                 max_retries=0,
                 timeout=3600,  # the engine's own limit comes first
+                **body(request),
                 **self._endpoint(),
                 **self.parameters,
             )

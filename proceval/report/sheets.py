@@ -24,6 +24,8 @@ def heading(summary: Plain) -> list[str]:
     parts = [f"{name} {versions[name]}" for name in ("proceval", "python") if isinstance(versions.get(name), str)]
     parts += [f"commit {commit[:12]}"] if commit else []
     lines = [", ".join(parts)] if parts else []
+    setup = summary.get("setup")
+    lines += [", ".join(f"{key} {value}" for key, value in setup.items())] if setup else []
     if summary["missing"]:
         lacking = ", ".join(f"{name} ({what})" for name, what in summary["missing"].items())
         lines.append(f"not in this run: {lacking}")

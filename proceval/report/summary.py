@@ -4,6 +4,7 @@
     exit_status      what the run ended with (0, 1 finding, 3 unscored, ...), or null
     git_commit       or null outside a checkout
     versions         of proceval, Python, solvers and packages
+    setup            short names of the parts that made it: model, strategy, track, sandbox, ..., or null
     missing          files this run does not have: {name: what is therefore not known}
     generation       candidates tried, shortfalls (cells with fewer problems than asked), machine_dependent
     problems         total, by_domain, by_family, by_tier, by_family_and_tier, tests_per_problem
@@ -34,6 +35,9 @@ from proceval.report.run import READ, Run, replace, sample_key
 from proceval.report.scores import summarise_scores
 from proceval.schema import SCHEMA_VERSION
 
+SECTIONS = ("missing", "generation", "problems", "guesses", "rejected", "proofs", "audit", "responses", "scores")
+"""What `summarise` gives."""
+
 
 def write(
     folder: Path,
@@ -42,6 +46,7 @@ def write(
     versions: Mapping[str, Any],
     git_commit: str | None,
     ks: Sequence[int],
+    setup: Mapping[str, Any] | None = None,
 ) -> Plain:
     """Replace summary.json whole and return what was written. Raises InputError for a record that cannot be read."""
     found = {
@@ -49,6 +54,7 @@ def write(
         "exit_status": exit_status,
         "git_commit": git_commit,
         "versions": dict(versions),
+        "setup": dict(setup) if setup else None,
         **summarise(Run(Path(folder)), ks),
     }
     text = json.dumps(found, indent=2, ensure_ascii=True, allow_nan=False) + "\n"

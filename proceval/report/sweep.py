@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from proceval.errors import InputError
+from proceval.errors import STATES, InputError
 from proceval.report import markdown, plots, summary
 from proceval.report.evidence import Plain
 from proceval.report.parquet import Row, columns, encode, list_of
@@ -19,8 +19,6 @@ from proceval.report.run import READ, Run, first_of_each, replace, sample_key
 from proceval.schema import SCHEMA_VERSION, AuditReport, Certificate, Problem, Rejection, Response, Verdict
 
 S = TypeVar("S", Verdict, Response)
-
-STATES = {0: "fine", 1: "finding", 2: "bad input", 3: "unscored", 130: "interrupted"}
 
 SHOWN = frozenset({"model", "strategy", "domain", "difficulty", "track", "stage", "experiment", "tracker", "workers"})
 """Overrides that the records themselves tell, or that change no result; any other one tells two jobs' models apart."""

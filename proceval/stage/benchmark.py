@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from proceval.errors import ProcevalError
 from proceval.folder import RunFolder
 
 
@@ -13,24 +12,40 @@ class Benchmark:
     writes = True
     then = ["--multirun", "model=mock,gold", "difficulty=easy,hard"]
     in_place = False
+    tracked = True
 
     def __init__(self, *, steps: Mapping[str, Any]) -> None:
         self.steps = dict(steps)
 
     def check(self, folder: RunFolder) -> None:
-        if folder.dataset is not None:
+        if folder.dataset is not None and self.steps["evaluate"].track.proved:
             folder.source()
             self.steps.pop("generate", None)
+        if not self.steps["evaluate"].track.proved:
+            for name in ("generate", "audit"):
+                self.steps.pop(name, None)
+            self.steps["evaluate"].check(folder)
 
     def run(self, folder: RunFolder) -> int:
         report = self.steps.pop("report")
         report.start()
-        worst = 0
-        try:
+        with _Reported(report, folder) as so_far:
             for step in self.steps.values():
-                worst = max(worst, step.run(folder))
-        except ProcevalError as error:
-            report.run(folder, exit_status=error.exit_status)
-            raise
-        report.run(folder, exit_status=worst)
-        return worst
+                so_far.worst = max(so_far.worst, step.run(folder))
+        return so_far.worst
+
+
+class _Reported:
+    """Around the steps: however they end, what was recorded is reported with their exit status; an interrupt ends at once."""
+
+    def __init__(self, report: Any, folder: RunFolder):
+        self.report, self.folder, self.worst = report, folder, 0
+
+    def __enter__(self) -> "_Reported":
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is None:
+            self.report.run(self.folder, exit_status=self.worst)
+        elif isinstance(error, Exception):
+            self.report.run(self.folder, exit_status=getattr(error, "exit_status", 1), failure=str(error))

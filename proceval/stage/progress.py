@@ -36,7 +36,8 @@ def bar(label: str, total: int | None) -> Iterator[Advance]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(file=sys.__stderr__)  # past whoever also keeps a log: a bar is only for the screen
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(label, total=total)
 
         def advance(done: int, total: int | None = None) -> None:

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from proceval import config, paired
+from proceval import config, naming, paired
 from proceval.conftree import config_dir
 from proceval.errors import InputError
 from proceval.folder import RunFolder, read
@@ -20,6 +20,7 @@ class Report:
 
     then = ["--multirun", "model=mock,gold", "difficulty=easy,hard"]
     in_place = True
+    tracked = True
 
     def __init__(self, *, tracker: Any, pass_k: list[int], figures: bool, compare: list[str] | None) -> None:
         self.tracker, self.pass_k, self.figures = tracker, pass_k, figures
@@ -39,7 +40,7 @@ class Report:
         """Let the tracker fork while this process has one thread."""
         self.tracker.start()
 
-    def run(self, folder: RunFolder, exit_status: int = 0) -> int:
+    def run(self, folder: RunFolder, exit_status: int = 0, failure: str | None = None) -> int:
         if self.pair:
             return self._compare()
         from proceval.report import markdown, parquet, plots, summary
@@ -55,6 +56,7 @@ class Report:
                 versions=config.versions(),
                 git_commit=config.git_commit(config_dir()),
                 ks=self.pass_k,
+                setup=naming.described(folder.settings),
             )
             advance(1)
             parquet.write(folder.path)
@@ -64,7 +66,7 @@ class Report:
             markdown.write(folder.path, found)
             advance(3)
         _show(found)
-        self.tracker.write(folder.path, found, config.redact(folder.settings))
+        self.tracker.write(folder.path, found | {"failure": failure}, config.redact(folder.settings))
         self.tracker.close(exit_status)
         return 0
 
@@ -79,6 +81,45 @@ class Report:
         for sentence in paired.sentences(found, first=names[0], second=names[1]):
             print(sentence)
         return 0
+
+
+class Untold:
+    """Around a stage that has no tracker of its own: where it fails or ends with a finding, the tracker gets a failed run.
+
+    The tracker's process is forked before the stage starts threads, and ends without a run when all is fine.
+    """
+
+    def __init__(self, stage: Any, folder: RunFolder):
+        self.folder, self.status = folder, 0
+        self.tracker: Any = None
+        if stage.writes and not getattr(stage, "tracked", False):
+            self.tracker = config.build(folder.settings["tracker"], "tracker")
+
+    def __enter__(self) -> "Untold":
+        if self.tracker is not None:
+            self.tracker.start()
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if self.tracker is None:
+            return
+        if isinstance(error, Exception):
+            self.status = getattr(error, "exit_status", 1)
+        if self.status and not isinstance(error, KeyboardInterrupt):
+            found = known(self.folder.path, self.status) | {"failure": None if error is None else str(error)}
+            self.tracker.write(self.folder.path, found, config.redact(self.folder.settings))
+        self.tracker.close(self.status)
+
+
+def known(path: Path, exit_status: int) -> dict[str, Any]:
+    """The summary of a run that may not be whole; its sections are null where a record cannot be read."""
+    from proceval.report import summary
+    from proceval.report.run import Run
+
+    try:
+        return summary.summarise(Run(path), [1]) | {"exit_status": exit_status}
+    except InputError:
+        return dict.fromkeys(summary.SECTIONS) | {"exit_status": exit_status}
 
 
 def is_sweep(path: Path) -> bool:

@@ -221,8 +221,8 @@ def log_dataset(run: Any, folder: Path, summary: Mapping[str, Any]) -> None:
         return
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    problems = summary["problems"]
-    metadata = {"sha256": sha256, **{name: problems[name] for name in ("total", "by_family", "by_tier")}}
+    problems = summary["problems"] or {}
+    metadata = {"sha256": sha256, **{name: problems.get(name) for name in ("total", "by_family", "by_tier")}}
     artifact = wandb.Artifact(f"dataset-{sha256[:12]}", type="dataset", metadata=metadata)
     for name in ("dataset.jsonl", "dataset.parquet"):
         if (folder / name).is_file():

@@ -1,0 +1,53 @@
+"""What runs are called: short names of their parts, and folders named by what differs from the defaults."""
+
+import os
+import re
+from typing import Any
+
+from proceval.conftree import config_dir, usual
+
+TARGET = "_target_"
+TOLD = ("seed", "count", "samples", "limit")
+"""Top-level keys that a folder's name holds where they differ from the defaults; any other key is in its identity."""
+
+Plain = dict[str, Any]
+
+
+def slug(text: object) -> str:
+    """A text as a safe folder name of at most 100 characters."""
+    return re.sub(r"[^A-Za-z0-9._=+,-]+", "_", str(text)).strip("._")[:100] or "default"
+
+
+def described(settings: Plain) -> dict[str, str]:
+    """Short names of the parts of a run, as a person would write them on the command line."""
+    model, mode = settings["model"], settings["track"].get("mode")
+    return {
+        "domain": "+".join(sorted(settings["domain"])),
+        "difficulty": "+".join(settings["difficulty"]),
+        "model": str(model.get("id") or option(model)),
+        "strategy": option(settings["strategy"]),
+        "track": option(settings["track"]) + (f" ({mode})" if mode else ""),
+        "sandbox": option(settings["sandbox"]),
+        "prover": option(settings["prover"]),
+        "audit": option(settings["audit"]),
+        "seed": str(settings["seed"]),
+    }
+
+
+def option(node: Plain) -> str:
+    """The option of a group that made this node: `proceval.strategy.best_of_n.BestOfN` is best_of_n."""
+    return str(node.get(TARGET, "")).split(".")[-2:][0] or "-"
+
+
+def run_folder(settings: Plain, identity: str) -> str:
+    """`OUTPUTS/DOMAINS-TIERS-MODEL[-what else differs from the defaults]-IDENTITY`, of one configuration always the same."""
+    named, default = described(settings), usual(config_dir())
+    parts = ["all" if len(settings["domain"]) == 3 else named["domain"], named["difficulty"], slug(named["model"])]
+    for group in ("track", "strategy", "sandbox", "prover", "audit"):
+        chosen = option(settings[group])
+        parts += [chosen] if chosen != default[group] else []
+    mode = settings["track"].get("mode", "code")
+    parts += [mode] if mode != "code" else []
+    parts += [f"{key}={settings[key]}" for key in TOLD if str(settings[key]) != default[key].replace("null", "None")]
+    readable = slug("-".join(part for part in parts if part))[:80].rstrip("-._=")
+    return os.path.join(str(settings.get("outputs", "outputs")), f"{readable}-{identity[:8]}")

@@ -1,0 +1,281 @@
+"""A sweep's jobs: where each one lies, its own log, how it ended, and who tells the terminal, under any Hydra launcher.
+
+One at a time, everything a job says is shown as it happens. Side by side, a line is shown for each job that ends, and the
+end of its log at once when it did not end fine; a thread of the launching process reads that from the sweep's folder, so
+that it works wherever the job ran. A job's folder holds `log.txt` and, once it ended, `status.json`.
+"""
+
+import hashlib
+import json
+import math
+import os
+import re
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig, OmegaConf
+
+from proceval.errors import STATES, InputError
+from proceval.folder import write_atomically
+from proceval.stage import progress
+from proceval.words import overrides, sweeping
+
+ONE_BY_ONE = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
+NO_RESULT = ("fresh", "workers", "outputs", "hydra", "tracker", "figures")
+"""Keys that a sweep's folder does not follow from: the same sweep resumes under another launcher."""
+SHOWN_LINES, LOOK_EVERY_S = 20, 0.5
+
+
+# ------------------------------------------------------------------------------------------ the command line
+
+
+def read(arguments: Sequence[str]) -> list[Override]:
+    """The overrides of a command line. Raises InputError for a word that Hydra cannot read, with what would help."""
+    found = []
+    for word in overrides(list(arguments)):
+        try:
+            found += OverridesParser.create().parse_overrides([word])
+        except HydraException as error:
+            key, _, value = word.partition("=")
+            quoted = "'" + f'{key}="{value}"' + "'"
+            raise InputError(
+                f"cannot read {word!r}: {str(error).splitlines()[0]} (a value with signs of its own is quoted twice, "
+                f"{quoted}; a list is [a,b])"
+            ) from error
+        if found and found[-1].is_sweep_override() and not sweeping(list(arguments)):
+            key, _, value = word.partition("=")
+            raise InputError(f"{word}: several values; add --multirun to sweep over them, or write a list, {key}=[{value}]")
+    return found
+
+
+def folder(arguments: Sequence[str], found: Sequence[Override]) -> Path:
+    """Where a sweep lies: it follows from its words, swept ones first, so that the same command resumes it."""
+    telling = [o for o in found if re.split("[./]", o.key_or_group)[0] not in NO_RESULT]
+    telling.sort(key=lambda o: (not o.is_sweep_override(), o.key_or_group))
+    words = [str(o.input_line) for o in telling]
+    root = next((str(o.value()) for o in reversed(found) if o.key_or_group == "outputs"), "outputs")
+    name = re.sub(r"[^A-Za-z0-9._=-]+", "-", "+".join(words)).strip("-.")[:60].rstrip("-.") or "sweep"
+    return Path(root) / "sweeps" / f"{name}-{hashlib.sha256(repr(sorted(words)).encode()).hexdigest()[:8]}"
+
+
+def added(sweep: Path, found: Sequence[Override]) -> list[str]:
+    """Words for Hydra: the sweep's folder, and which keys are the same in all jobs and so tell nothing in a folder's name.
+
+    They are words and no environment, which need not reach a worker on another machine.
+    """
+    same = [o.key_or_group for o in found if not o.is_sweep_override()]
+    listed = ",".join(_quoted(key) for key in same)
+    return [f"hydra.sweep.dir={_quoted(os.path.abspath(sweep))}", f"hydra.job.config.override_dirname.exclude_keys=[{listed}]"]
+
+
+def planned(found: Sequence[Override], params: Sequence[Override] = ()) -> int:
+    """How many jobs these words and the sweeper's own parameters make."""
+    sizes = {o.key_or_group: len(list(o.sweep_string_iterator())) if o.is_sweep_override() else 1 for o in (*params, *found)}
+    return math.prod(sizes.values())
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+# ------------------------------------------------------------------------------------------ one job
+
+
+class Job:
+    """Around one job of a sweep: its output also goes to log.txt, its end to status.json, and the next job starts.
+
+    An error that nobody expected is written to the log and makes the status 1: it is that job's, not the sweep's.
+    """
+
+    def __init__(self, path: Path, words: Sequence[str], launcher: str):
+        self.path, self.words, self.live = path, list(words), launcher == ONE_BY_ONE
+        self.status, self.identity, self.reason = 1, "", ""
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "Job":
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.before = status_of(self.path)
+        (self.path / "status.json").unlink(missing_ok=True)  # a job that is killed now must not seem fine
+        self._started = time.monotonic()
+        log = self._stack.enter_context((self.path / "log.txt").open("a", encoding="utf-8", errors="replace", buffering=1))
+        self._stack.enter_context(redirect_stdout(Tee(log, sys.stdout if self.live else None)))
+        self._stack.enter_context(redirect_stderr(Tee(log, sys.stderr if self.live else None)))
+        if self.live:
+            progress.say(f"job {self.path.name}")
+        return self
+
+    def stands(self, identity: str) -> bool:
+        """Whether an earlier run of this very job, with the same versions and configuration, ended fine."""
+        self.identity = identity
+        return self.before.get("exit_status") == 0 and self.before.get("identity") == identity
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool:
+        swallowed = isinstance(error, Exception)
+        if swallowed:
+            traceback.print_exception(error, file=sys.stderr)
+            self.status, self.reason = 1, f"{kind.__name__ if kind else ''}: {error}"[:300]
+        elif error is not None:
+            self.status = 130 if isinstance(error, KeyboardInterrupt) else 1
+        self._stack.close()
+        body = {
+            "exit_status": self.status,
+            "state": "raised" if swallowed else STATES.get(self.status, f"status {self.status}"),
+            "reason": self.reason,
+            "seconds": round(time.monotonic() - self._started, 1),
+            "overrides": self.words,
+            "identity": self.identity,
+        }
+        write_atomically(self.path / "status.json", json.dumps(body) + "\n")
+        if self.live:
+            progress.say(ended(self.path, body))
+        return swallowed
+
+
+class Tee:
+    """A text stream that writes to a log and, where there is one, to the terminal."""
+
+    def __init__(self, log: TextIO, terminal: TextIO | None):
+        self.log, self.terminal = log, terminal
+        self.encoding = "utf-8"
+
+    def write(self, text: str) -> int:
+        self.log.write(text)
+        if self.terminal is not None:
+            self.terminal.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        if not self.log.closed:
+            self.log.flush()
+        if self.terminal is not None:
+            self.terminal.flush()
+
+    def isatty(self) -> bool:
+        return self.terminal is not None and self.terminal.isatty()
+
+    def fileno(self) -> int:
+        return (self.terminal or self.log).fileno()
+
+
+def status_of(path: Path) -> dict[str, Any]:
+    """A job's status.json, or nothing where it left none that can be read."""
+    try:
+        found = json.loads((path / "status.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("exit_status"), int) else {}
+
+
+def jobs(sweep: Path) -> list[Path]:
+    """The job folders of a sweep by number."""
+    found = [p for p in sweep.iterdir() if p.is_dir() and p.name.partition("-")[0].isdigit()] if sweep.is_dir() else []
+    return sorted(found, key=lambda path: int(path.name.partition("-")[0]))
+
+
+def exit_statuses(sweep: Path) -> list[int]:
+    """Exit status of every job that started; one that left none ended badly and counts as 1."""
+    return [int(status_of(path).get("exit_status", 1)) for path in jobs(sweep)]
+
+
+def ended(path: Path, body: dict[str, Any]) -> str:
+    """One line on how a job ended."""
+    reason = f": {body['reason']}" if body.get("reason") else ""
+    return f"job {path.name}: {body.get('state', '?')} after {body.get('seconds', '?')} s{reason}; log {path / 'log.txt'}"
+
+
+# ------------------------------------------------------------------------------------------ many jobs
+
+
+class Watch(Callback):
+    """Hydra calls it when a sweep starts; side by side, it then shows each job as it ends."""
+
+    running: "Watch | None" = None
+    jobs = 0
+    """How many jobs the sweep that started last has."""
+
+    def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
+        params = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
+        assert isinstance(params, dict)
+        parser = OverridesParser.create()
+        Watch.jobs = planned(read(sys.argv[1:]), parser.parse_overrides([f"{key!s}={value!s}" for key, value in params.items()]))
+        if config.hydra.launcher._target_ != ONE_BY_ONE:
+            Watch.running = self
+            self.sweep, self.since, self.seen = Path(config.hydra.sweep.dir), time.time(), set[Path]()
+            self.stopping = threading.Event()
+            self.thread = threading.Thread(target=self._follow, daemon=True)
+            self.thread.start()
+            progress.say(f"sweep    {Watch.jobs} jobs side by side in {os.path.relpath(self.sweep)}; a line for each that ends")
+
+    def _follow(self) -> None:
+        while not self.stopping.wait(LOOK_EVERY_S):
+            self._look()
+
+    def _look(self) -> None:
+        for path in jobs(self.sweep):
+            file = path / "status.json"
+            body = status_of(path)
+            if path in self.seen or not body or file.stat().st_mtime < self.since - 1:
+                continue
+            self.seen.add(path)
+            progress.say(f"[{len(self.seen)}/{Watch.jobs}] {ended(Path(os.path.relpath(path)), body)}")
+            if body["exit_status"] != 0:
+                progress.say("\n".join(f"  | {line}" for line in last_lines(path / "log.txt")))
+
+    @classmethod
+    def stop(cls) -> None:
+        """Show what ended last, and end the thread."""
+        if cls.running is not None:
+            one, cls.running = cls.running, None
+            one.stopping.set()
+            one.thread.join()
+            one._look()
+
+
+def last_lines(path: Path) -> list[str]:
+    """The end of a job's log."""
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()[-SHOWN_LINES:] if path.is_file() else []
+
+
+class Launch:
+    """Around a whole sweep: what breaks a launcher (a worker killed for its memory, a lost node) is told and no traceback.
+
+    Errors of the command line pass through.
+    """
+
+    def __init__(self, sweep: Path, passing: tuple[type[BaseException], ...]):
+        self.sweep, self.passing, self.broken = sweep, passing, False
+
+    def __enter__(self) -> "Launch":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        Watch.stop()
+        if not isinstance(error, Exception) or isinstance(error, self.passing):
+            return False
+        self.broken = True
+        self.sweep.mkdir(parents=True, exist_ok=True)
+        with (self.sweep / "launcher.log").open("a", encoding="utf-8") as log:
+            traceback.print_exception(error, file=log)
+        first = (str(error).strip().splitlines() or ["no reason given"])[0]
+        progress.say(f"proceval: the launcher broke, {type(error).__name__}: {first[:300]}; see {self.sweep / 'launcher.log'}")
+        return True
+
+
+def missing(sweep: Path) -> int:
+    """How many jobs of the sweep that was started last have no folder yet."""
+    return max(0, Watch.jobs - len(jobs(sweep)))
+
+
