@@ -9,6 +9,7 @@ certificates/      index.jsonl (one Certificate a line); by SHA-256 the SMT-LIB 
                    of direct arguments, ab/abcd....json.gz
 audit.jsonl        one AuditReport a line
 audit.parquet      one mutant a row
+cases.jsonl        one case a line, as it was asked: of tracks that have their own cases
 records.jsonl      one Response a line: what was paid for
 faults.jsonl       requests that failed for good; retried by the next run
 verdicts.jsonl     one Verdict a line, recomputed from the records
@@ -261,19 +262,3 @@ def write_text(folder: Path, sha256: str, text: str, kind: Literal["smt2", "json
 def text_path(folder: Path, sha256: str, kind: Literal["smt2", "json"]) -> Path:
     """Where a text of a certificate lies: an SMT-LIB query, or the data of a direct argument."""
     return folder / sha256[:2] / f"{sha256}.{kind}.gz"
-
-
-def write_status(folder: Path, exit_status: int) -> None:
-    """Leave a job's exit status where the sweep that started it looks."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "status.json", json.dumps({"exit_status": exit_status}) + "\n")
-
-
-def sweep_statuses(sweep: Path) -> list[int]:
-    """Exit status of every job of a sweep; a job that left none ended badly and counts as 1."""
-    jobs = [job for job in sorted(sweep.iterdir()) if job.is_dir() and job.name[0].isdigit()] if sweep.is_dir() else []
-    statuses = []
-    for folder in jobs:
-        path = folder / "status.json"
-        statuses.append(int(json.loads(path.read_text(encoding="utf-8"))["exit_status"]) if path.is_file() else 1)
-    return statuses

@@ -3,16 +3,17 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from proceval.schema import (
     Certificate,
     Completion,
     Fault,
+    Grade,
     Json,
     Message,
+    Mode,
     Outcome,
-    Problem,
     Status,
     TestResult,
     Verdict,
@@ -114,15 +115,20 @@ class Prover(Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """One request to a model. `case` is None for real models; models that declare `needs_key` get the problem."""
+    """One request to a model. `case` is None for real models; models that declare `needs_key` get the case with its key."""
 
     messages: tuple[Message, ...]
     problem_id: str
     sample: int
     turn: int
-    case: Problem | None = None
+    case: Any = None
     mode: str = "code"
-    """`code` or `answer`: what the prompt asked for; of use to offline models alone."""
+    """What the prompt asked for; of use to offline models alone."""
+    arm: str = "default"
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """Functions that the model may call, in the JSON shape of the OpenAI chat interface."""
+    workspace: Any = None
+    """The open workspace in which a model that is a command does its work; None for all other models."""
 
 
 class Model(Protocol):
@@ -160,8 +166,14 @@ class Check:
     """In answer mode the answer that was read, in one canonical text, so that equal answers can be counted."""
 
 
-Respond = Callable[[tuple[Message, ...]], Awaitable[Completion]]
-"""Ask the model with these messages appended to the prompt."""
+class Respond(Protocol):
+    """Ask the model with these messages appended to the prompt."""
+
+    def __call__(
+        self, messages: tuple[Message, ...] = (), *, tools: tuple[Mapping[str, Any], ...] = (), workspace: Any = None
+    ) -> Awaitable[Completion]: ...
+
+
 CheckText = Callable[[str], Awaitable[Check]]
 """Run the public tests on a text."""
 
@@ -188,21 +200,66 @@ class Judgement:
     tests: tuple[TestResult, ...] = ()
     """In order, up to and including the first that did not pass."""
     detail: str = ""
+    grades: tuple[Grade, ...] = ()
+    score: float | None = None
+
+
+class Case(Protocol):
+    """What the engine knows of a case, whether a proved problem, a review or an agent's task."""
+
+    @property
+    def id(self) -> str:
+        """Content hash: a changed case has another id."""
+
+    @property
+    def family(self) -> str: ...
+
+    @property
+    def domain(self) -> str: ...
+
+    @property
+    def difficulty(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """One sample of one case under one arm, as a track is handed it; `sample` counts from 0."""
+
+    case: Any
+    arm: str
+    sample: int
+    folder: Any
+    """Path of the run folder, where a track may leave files for people."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a sample came to: the last completion and, where there was a workspace, the tree it left, packed."""
+
+    completion: Completion
+    workspace: bytes | None = None
+    transcript: str = ""
+
+
+AskJudge = Callable[[int, tuple[Message, ...], int], Awaitable[Completion]]
+"""(number of the judge, messages, attempt) -> its answer, durable as any other. Raises errors.ProviderError."""
+AskModel = Callable[[str, tuple[Message, ...], Any], Awaitable[Completion]]
+"""(arm, messages, workspace or None) -> the model's answer outside any sample, durable as any other."""
 
 
 class Scorer(Protocol):
     """Judges a text: public evidence for strategies, hidden evidence for the record."""
 
     @property
-    def mode(self) -> Literal["code", "answer"]: ...
+    def mode(self) -> Mode: ...
 
     async def ready(self) -> None:
         """A known-good and a known-bad canary before the first score; raises errors.Unscored when the judge is broken."""
 
-    async def check(self, problem: Problem, text: str) -> Check:
+    async def check(self, problem: Any, text: str) -> Check:
         """Public evidence only; raises errors.Unscored when the sandbox failed."""
 
-    async def score(self, problem: Problem, completion: Completion) -> Judgement:
+    async def score(self, problem: Any, completion: Completion) -> Judgement:
         """Hidden evidence; an infrastructure failure is a fault in the judgement, never an outcome of the model's."""
 
 
@@ -210,13 +267,36 @@ class Track(Protocol):
     """What is asked and who judges it."""
 
     @property
-    def mode(self) -> Literal["code", "answer"]: ...
+    def mode(self) -> Mode: ...
 
     @property
     def arms(self) -> tuple[str, ...]: ...
 
-    def prompt(self, problem: Problem, arm: str) -> tuple[Message, ...]:
+    proved: bool
+    """True when the cases are the proved problems of a dataset; False when `cases` gives them."""
+    failures: frozenset[Outcome]
+    """Outcomes that make the exit status 1."""
+
+    def cases(self, folder: Any) -> Sequence[Case]:
+        """The cases of a track that has its own; raises InputError naming file and line."""
+
+    def prompt(self, case: Any, arm: str) -> tuple[Message, ...]:
         """The first request; holds nothing hidden."""
+
+    def scorer(self, sandbox: Any) -> Scorer:
+        """The judge of this mode; called once, before any work."""
+
+    def judges(self) -> Sequence[Model]:
+        """Models that the scorer asks, by number; none for most tracks."""
+
+    async def ready(self, ask: AskModel) -> None:
+        """Whatever must hold before the first sample, such as a canary; raises errors.Finding when it does not."""
+
+    async def work(self, task: Task, strategy: Strategy, respond: Respond, check: CheckText) -> Submission:
+        """Do the task; replayed from the recorded answers when a run is resumed or scored again."""
+
+    async def judge(self, task: Task, submission: Submission, scorer: Any, ask: AskJudge) -> Judgement:
+        """Judge what was submitted; raises errors.ProviderError when a judge cannot be asked."""
 
 
 class Stage(Protocol):
@@ -251,6 +331,7 @@ class Tracker(Protocol):
 
 
 __all__ = [
-    "Certificate", "Check", "CheckText", "Family", "Instance", "Judgement", "Model", "Proof", "Prover", "Request", "Respond",
-    "Scorer", "Section", "Strategy", "Track", "Tracker", "Truth", "Verdict",
+    "AskJudge", "AskModel", "Case", "Certificate", "Check", "CheckText", "Family", "Instance", "Judgement", "Model", "Proof",
+    "Prover", "Request", "Respond", "Scorer", "Section", "Strategy", "Submission", "Task", "Track", "Tracker", "Truth",
+    "Verdict",
 ]  # fmt: skip

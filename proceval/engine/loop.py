@@ -21,8 +21,8 @@ from proceval.engine.requests import Requests, estimate_tokens
 from proceval.engine.responses import Responses
 from proceval.engine.run import Run
 from proceval.errors import InputError
-from proceval.protocols import Model, Scorer, Strategy, Track
-from proceval.schema import Json, Problem
+from proceval.protocols import Case, Model, Scorer, Strategy, Track
+from proceval.schema import Json
 from proceval.store import lock
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class Engine:
 
     def evaluate(
         self,
-        problems: Sequence[Problem],
+        problems: Sequence[Case],
         *,
         model: Model,
         strategy: Strategy,
@@ -91,7 +91,7 @@ class Engine:
 
     def rescore(
         self,
-        problems: Sequence[Problem],
+        problems: Sequence[Case],
         *,
         model: Model,
         strategy: Strategy,
@@ -109,7 +109,7 @@ class Engine:
         return self._pass(problems, model, strategy, track, scorer, samples, folder, progress, asking=False)
 
     def forecast(
-        self, problems: Sequence[Problem], *, model: Model, strategy: Strategy, track: Track, samples: int
+        self, problems: Sequence[Case], *, model: Model, strategy: Strategy, track: Track, samples: int
     ) -> dict[str, Json]:
         """What a run from nothing asks for: samples, requests, first prompts' tokens (about), cost.
 
@@ -136,7 +136,7 @@ class Engine:
 
     def _pass(
         self,
-        problems: Sequence[Problem],
+        problems: Sequence[Case],
         model: Model,
         strategy: Strategy,
         track: Track,
@@ -155,6 +155,7 @@ class Engine:
             stack.enter_context(lock(folder))
             responses = Responses(folder / "records.jsonl", fsync_s=self._fsync_s)
             stack.callback(responses.close)
+            budget = self._budget(responses)
             run = Run(
                 plan=plan,
                 model=model,
@@ -162,7 +163,8 @@ class Engine:
                 track=track,
                 scorer=scorer,
                 responses=responses,
-                requests=self._requests(model, responses),
+                requests=self._requests(model, budget),
+                judges=[(judge, self._requests(judge, budget)) for judge in track.judges()],
                 folder=folder,
                 progress=progress,
                 samples_at_once=2 * self._concurrency,
@@ -173,10 +175,14 @@ class Engine:
             stack.callback(run.close)
             return run_to_end(run.evaluate() if asking else run.rescore())
 
-    def _requests(self, model: Model, responses: Responses) -> Requests:
+    def _budget(self, responses: Responses) -> Budget:
+        """The whole run's, judges included."""
         budget = Budget(usd=self._budget_usd, tokens=self._budget_tokens)
         for tokens, cost_usd in responses.spent:
             budget.spend(tokens, cost_usd)
+        return budget
+
+    def _requests(self, model: Model, budget: Budget) -> Requests:
         most = min(self._concurrency, model.max_in_flight or self._concurrency)
         return Requests(
             model,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proceval.errors import InputError
-from proceval.schema import Problem
+from proceval.protocols import Case
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Sample:
     """One sample of one problem under one arm; `number` counts from 0."""
 
     index: int
-    problem: Problem
+    problem: Case
     arm: str
     number: int
 
@@ -20,9 +20,9 @@ class Sample:
 class Plan:
     """All samples, breadth first: every problem once before any problem twice, so that a run cut short covers all."""
 
-    def __init__(self, problems: Sequence[Problem], *, arms: Sequence[str], samples: int):
+    def __init__(self, problems: Sequence[Case], *, arms: Sequence[str], samples: int):
         if not problems:
-            raise InputError("nothing to evaluate: the dataset holds no problem")
+            raise InputError("nothing to evaluate: no problem and no case was given")
         if samples < 1:
             raise InputError(f"samples={samples}: must be at least 1")
         seen: dict[str, int] = {}

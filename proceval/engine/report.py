@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from proceval.schema import Verdict
+from proceval.schema import UNSCORED, Verdict
 from proceval.store import lines
 
 
@@ -38,10 +38,12 @@ class EngineReport:
     """Recorded answers that repeat a key; the first one counts."""
     concurrency: tuple[tuple[float, int], ...]
     """(seconds, limit) at every cut after a 429."""
+    judge_requests: int = 0
+    """Answers of judges paid for in this pass."""
 
     @property
     def unscored(self) -> int:
-        return sum(self.outcomes.get(name, 0) for name in ("provider_fault", "judge_fault", "sandbox_fault"))
+        return sum(self.outcomes.get(name, 0) for name in UNSCORED)
 
     @property
     def exit_status(self) -> int:

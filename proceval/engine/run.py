@@ -2,19 +2,20 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from proceval.engine.asking import Asking, Desk
 from proceval.engine.plan import Plan, Sample
 from proceval.engine.report import EngineReport
 from proceval.engine.requests import Requests
-from proceval.engine.responses import Responses, prompt_digest, response_key
+from proceval.engine.responses import Responses, prompt_digest
 from proceval.engine.verdicts import Verdicts, total
 from proceval.errors import InputError, ProcevalError, ProviderError, Unscored
-from proceval.protocols import Check, Judgement, Model, Request, Scorer, Strategy, Track
-from proceval.schema import Completion, Message, RequestFault, Response, Verdict
-from proceval.store import Log
+from proceval.protocols import Check, Judgement, Model, Scorer, Strategy, Submission, Task, Track
+from proceval.schema import Completion, Message, Verdict
 
 
 @dataclass
@@ -25,8 +26,20 @@ class Asked:
     prompt: tuple[Message, ...]
     prompt_sha256: str
     completions: list[Completion] = field(default_factory=list)
-    submitted: Completion | None = None
+    judging: list[Completion] = field(default_factory=list)
+    """What the judges of this sample answered."""
+    submitted: Submission | None = None
     judgement: Judgement | None = None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Stands for a case where the model is asked outside any sample."""
+
+    id: str = "probe"
+    family: str = "probe"
+    domain: str = "probe"
+    difficulty: str = "probe"
 
 
 class Run:
@@ -42,6 +55,7 @@ class Run:
         scorer: Scorer,
         responses: Responses,
         requests: Requests,
+        judges: Sequence[tuple[Model, Requests]],
         folder: Path,
         progress: Callable[[int, int], None],
         samples_at_once: int,
@@ -51,50 +65,58 @@ class Run:
     ):
         self._plan, self._model, self._strategy, self._track, self._scorer = plan, model, strategy, track, scorer
         self._responses, self._requests, self._folder, self._progress = responses, requests, folder, progress
+        self._judges = judges
         self._samples_at_once, self._scoring_workers = samples_at_once, scoring_workers
         self._queue: asyncio.Queue[Asked | None] = asyncio.Queue(scoring_queue)
-        self._fsync_s = fsync_s
-        self._asking = False
-        self._second = False
-        """True while samples that the scoring queue could not take are gone through again."""
-        self._warm: asyncio.Task[None] | None = None
-        self._faults: Log | None = None
+        self._desk = Desk(responses, folder / "faults.jsonl", mode=track.mode, fsync_s=fsync_s)
         self._verdicts = Verdicts(folder, planned=len(plan))
-        self._resumed = 0
 
     async def evaluate(self) -> EngineReport:
-        await self._scorer.ready()
         if len(self._responses) < len(self._plan):
-            self._warm = asyncio.create_task(asyncio.to_thread(self._model.warm))
+            self._desk.warm = asyncio.create_task(asyncio.to_thread(self._model.warm))
         try:
+            await self._ready(asking=True)
             deferred = await self._go_through(iter(range(len(self._plan))), asking=True)
-            self._second = True
+            self._desk.second = True
             if deferred:
                 await self._go_through(iter(deferred), asking=False)
         finally:
-            if self._warm is not None:
-                await asyncio.gather(self._warm, return_exceptions=True)
-            await self._model.close()
+            if self._desk.warm is not None:
+                await asyncio.gather(self._desk.warm, return_exceptions=True)
+            for model in (self._model, *(judge for judge, _ in self._judges)):
+                await model.close()
         return self._finish()
 
     async def rescore(self) -> EngineReport:
-        await self._scorer.ready()
+        await self._ready(asking=False)
         await self._go_through(iter(range(len(self._plan))), asking=False)
-        if not self._resumed:  # or a wrong model= would replace good verdicts by nothing
+        if not self._desk.resumed:  # or a wrong model= would replace good verdicts by nothing
             whose = f"model {self._model.id} with strategy {self._strategy.name}"
             raise InputError(f"{self._folder}: no recorded answer of {whose} and these parameters; nothing was changed")
         return self._finish()
 
+    async def _ready(self, *, asking: bool) -> None:
+        """The scorer's own test, then whatever the track wants to hold before the first sample."""
+        self._desk.open = asking
+        await self._scorer.ready()
+        turns = itertools.count()
+
+        async def ask(arm: str, messages: tuple[Message, ...], workspace: Any = None) -> Completion:
+            sample = Sample(-1, Probe(), arm, 0)
+            asked = Asked(sample, messages, prompt_digest(messages))
+            return await self._desk.answer(self._by_model(asked, next(turns), (), (), workspace), asked.completions)
+
+        await self._track.ready(ask)
+
     def close(self) -> None:
         self._verdicts.close()
-        if self._faults is not None:
-            self._faults.close()
+        self._desk.close()
 
     # -------------------------------------------------------------------------------------- the two belts
 
     async def _go_through(self, indices: Iterator[int], *, asking: bool) -> list[int]:
         """Ask and judge; returns the samples that were asked but found the scoring queue full."""
-        self._asking = asking
+        self._desk.open = asking
         deferred: list[int] = []
         try:
             async with asyncio.TaskGroup() as judges:
@@ -114,19 +136,36 @@ class Run:
             asked = await self._ask(self._plan[index])
             if asked.judgement is not None:
                 self._record(asked, asked.judgement)
-            elif not self._asking:
+            elif not self._desk.open:
                 await self._queue.put(asked)
-            elif self._queue.full():
+            elif self._queue.full() and self._cheap(asked):
                 deferred.append(index)
             else:
-                self._queue.put_nowait(asked)
+                await self._queue.put(asked)
             await asyncio.sleep(0)  # a replayed sample waits for nothing: let the others breathe
+
+    def _cheap(self, asked: Asked) -> bool:
+        """Whether the work is quickly done again from the record, and judged without asking anybody."""
+        return not self._judges and (asked.submitted is None or asked.submitted.workspace is None)
 
     async def _judge(self) -> None:
         while (asked := await self._queue.get()) is not None:
             assert asked.submitted is not None
+
+            async def ask(number: int, messages: tuple[Message, ...], attempt: int, asked: Asked = asked) -> Completion:
+                judge, requests = self._judges[number]
+                prompt = prompt_digest(messages)
+                whose = f"judge:{number}"
+                asking = Asking(judge, requests, whose, asked.sample, attempt, prompt, messages)
+                return await self._desk.answer(asking, asked.judging)
+
             try:
-                judgement = await self._scorer.score(asked.sample.problem, asked.submitted)
+                task = self._task(asked.sample)
+                judgement = await self._track.judge(task, asked.submitted, self._scorer, ask)
+            except ProviderError as error:
+                judgement = _fault("judge_fault", f"{error.kind}: {error}")
+            except Unscored as error:
+                judgement = _fault("sandbox_fault", str(error))
             except ProcevalError:
                 raise
             except Exception as error:  # noqa: BLE001 - a judge that breaks is nobody's wrong answer
@@ -140,14 +179,17 @@ class Run:
         asked = Asked(sample, prompt, prompt_digest(prompt))
         turns = itertools.count()
 
-        def respond(messages: tuple[Message, ...] = ()) -> "asyncio.Future[Completion]":
-            return asyncio.ensure_future(self._respond(asked, next(turns), messages))
+        def respond(
+            messages: tuple[Message, ...] = (), *, tools: tuple[Mapping[str, Any], ...] = (), workspace: Any = None
+        ) -> "asyncio.Future[Completion]":
+            asking = self._by_model(asked, next(turns), messages, tools, workspace)
+            return asyncio.ensure_future(self._desk.answer(asking, asked.completions))
 
         async def check(text: str) -> Check:
             return await self._scorer.check(sample.problem, text)
 
         try:
-            asked.submitted = await self._strategy.run(respond, check)
+            asked.submitted = await self._track.work(self._task(sample), self._strategy, respond, check)
         except ProviderError as error:
             asked.judgement = _fault("provider_fault", f"{error.kind}: {error}")
         except Unscored as error:
@@ -158,86 +200,30 @@ class Run:
             asked.judgement = _fault("judge_fault", f"{type(error).__name__}: {error}")
         return asked
 
-    async def _respond(self, asked: Asked, turn: int, messages: tuple[Message, ...]) -> Completion:
-        """The answer from the disk, or from the model and then the disk."""
-        sample, model = asked.sample, self._model
-        key = response_key(
-            model=model.id,
-            base_url=model.base_url,
-            parameters=model.parameters,
-            prompt_sha256=asked.prompt_sha256,
-            arm=sample.arm,
-            strategy=self._strategy.name,
-            problem_id=sample.problem.id,
-            sample=sample.number,
-            turn=turn,
-        )
-        recorded = self._responses.find(key)
-        if recorded is not None:
-            asked.completions.append(recorded.completion)
-            self._resumed += not self._second
-            return recorded.completion
-        if not self._asking:
-            raise ProviderError("not_asked", "no recorded answer")
-        if self._warm is not None:
-            await asyncio.shield(self._warm)
-        request = Request(
-            messages=asked.prompt + messages,
-            problem_id=sample.problem.id,
-            sample=sample.number,
-            turn=turn,
-            case=sample.problem if model.needs_key else None,
-            mode=self._track.mode,
-        )
+    def _task(self, sample: Sample) -> Task:
+        return Task(sample.problem, sample.arm, sample.number, self._folder)
 
-        def paid(completion: Completion, attempts: int) -> None:
-            self._responses.add(self._response(asked, key, request, completion, attempts))
-            asked.completions.append(completion)
-
-        try:
-            return await self._requests.ask(request, paid)
-        except ProviderError as error:
-            if error.kind != "not_asked":
-                self._record_fault(asked, key, turn, error)
-            raise
-
-    def _response(self, asked: Asked, key: str, request: Request, completion: Completion, attempts: int) -> Response:
-        return Response(
-            key=key,
-            model=self._model.id,
-            base_url=self._model.base_url,
-            parameters=dict(self._model.parameters),
-            arm=asked.sample.arm,
-            strategy=self._strategy.name,
-            mode=self._track.mode,
-            problem_id=request.problem_id,
-            prompt_sha256=asked.prompt_sha256,
-            sample=request.sample,
-            turn=request.turn,
-            messages=request.messages,
-            completion=completion,
-            attempts=attempts,
+    def _by_model(
+        self,
+        asked: Asked,
+        turn: int,
+        messages: tuple[Message, ...],
+        tools: tuple[Mapping[str, Any], ...],
+        workspace: Any,
+    ) -> Asking:
+        return Asking(
+            self._model,
+            self._requests,
+            self._strategy.name,
+            asked.sample,
+            turn,
+            asked.prompt_sha256,
+            asked.prompt + messages,
+            tools,
+            workspace,
         )
 
     # -------------------------------------------------------------------------------------- records
-
-    def _record_fault(self, asked: Asked, key: str, turn: int, error: ProviderError) -> None:
-        if self._faults is None:
-            self._faults = Log(self._folder / "faults.jsonl", fsync_s=self._fsync_s)
-        fault = RequestFault(
-            key=key,
-            model=self._model.id,
-            base_url=self._model.base_url,
-            arm=asked.sample.arm,
-            strategy=self._strategy.name,
-            problem_id=asked.sample.problem.id,
-            sample=asked.sample.number,
-            turn=turn,
-            kind=error.kind,
-            message=str(error),
-            attempts=error.attempts,
-        )
-        self._faults.append(fault.model_dump_json(ensure_ascii=True))
 
     def _record(self, asked: Asked, judgement: Judgement) -> None:
         problem, completions = asked.sample.problem, asked.completions
@@ -263,6 +249,9 @@ class Run:
             cost_usd=total([c.cost_usd for c in completions]),
             latency_s=total([c.latency_s for c in completions]),
             detail=judgement.detail,
+            grades=judgement.grades,
+            score=judgement.score,
+            judge_cost_usd=total([c.cost_usd for c in asked.judging]) if asked.judging else 0.0,
         )
         self._verdicts.add(asked.sample.index, verdict)
         self._progress(self._verdicts.done, len(self._plan))
@@ -276,15 +265,16 @@ class Run:
             outcomes=dict(self._verdicts.outcomes),
             requests=asks.paid,
             attempts=asks.sent,
-            resumed=self._resumed,
-            faults=dict(asks.faults),
+            resumed=self._desk.resumed,
+            faults=dict(sum((r.faults for _, r in self._judges), asks.faults)),
             prompt_tokens=self._verdicts.prompt_tokens,
             completion_tokens=self._verdicts.completion_tokens,
             cost_usd=None if asks.budget.unknown_usd else asks.budget.spent_usd,
-            stopped=asks.stopped,
+            stopped=asks.stopped or next((r.stopped for _, r in self._judges if r.stopped), None),
             torn_bytes=self._responses.torn_bytes,
             duplicates=self._responses.duplicates,
             concurrency=tuple(asks.gate.history),
+            judge_requests=sum(requests.paid for _, requests in self._judges),
         )
 
 

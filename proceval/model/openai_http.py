@@ -11,7 +11,7 @@ from pydantic import Field
 from proceval.errors import ProviderError
 from proceval.model.faults import provider_error, redact
 from proceval.model.parameters import checked_url, key_from, sampling
-from proceval.model.reading import completion_of
+from proceval.model.reading import body, completion_of
 from proceval.protocols import Request
 from proceval.schema import Completion, Json
 
@@ -80,11 +80,11 @@ class OpenAIHttp:
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=0)
             self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None))
-        body = {"model": self.id, "messages": [m.model_dump() for m in request.messages], **self.parameters}
+        content = {"model": self.id, **body(request), **self.parameters}
         started = time.monotonic()
         try:
             async with self._session.post(
-                f"{self.base_url}/chat/completions", json=body, headers=self._headers()
+                f"{self.base_url}/chat/completions", json=content, headers=self._headers()
             ) as answer:
                 text = await answer.text(errors="replace")
                 status, headers = answer.status, answer.headers

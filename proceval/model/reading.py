@@ -1,9 +1,11 @@
 """Reading a chat completion in the OpenAI shape: text, why it ended, usage, cost; unknown is None and never zero."""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from proceval.schema import Completion
+from proceval.protocols import Request
+from proceval.schema import Completion, Message, ToolCall
 
 Price = Callable[[int, int], float | None]
 """(prompt tokens, completion tokens) -> dollars, or None where unknown."""
@@ -11,10 +13,30 @@ Price = Callable[[int, int], float | None]
 FinishReason = Literal["stop", "length", "content_filter", "refusal", "other"]
 
 _FINISH: dict[str, FinishReason] = {
+    "tool_calls": "stop", "function_call": "stop", "tool_use": "stop",
     "stop": "stop", "end_turn": "stop", "stop_sequence": "stop", "eos": "stop", "length": "length",
     "max_tokens": "length", "content_filter": "content_filter", "content_filtered": "content_filter",
     "safety": "content_filter", "refusal": "refusal",
 }  # fmt: skip
+
+
+def chat(message: Message) -> dict[str, Any]:
+    """A message in the shape of the OpenAI chat interface."""
+    found: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        found["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id is not None:
+        found["tool_call_id"] = message.tool_call_id
+    return found
+
+
+def body(request: Request) -> dict[str, Any]:
+    """Messages, and tools where there are any."""
+    found: dict[str, Any] = {"messages": [chat(message) for message in request.messages]}
+    return found | ({"tools": [dict(tool) for tool in request.tools]} if request.tools else {})
 
 
 def completion_of(answer: Any, *, latency_s: float, price: Price) -> Completion:
@@ -49,7 +71,23 @@ def completion_of(answer: Any, *, latency_s: float, price: Price) -> Completion:
         reasoning_tokens=reasoning,
         cost_usd=None if prompt is None or completion is None else price(prompt, completion),
         latency_s=latency_s,
+        tool_calls=_calls(message.get("tool_calls")),
     )
+
+
+def _calls(given: Any) -> tuple[ToolCall, ...]:
+    """Tool calls as the model wrote them; one without a name is kept with an empty one, so that it can be answered."""
+    if not isinstance(given, list):
+        return ()
+    found = []
+    for place, call in enumerate(given):
+        function = call.get("function") if isinstance(call, Mapping) else None
+        function = function if isinstance(function, Mapping) else {}
+        arguments = function.get("arguments")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments if arguments is not None else {})
+        identity = str((call.get("id") if isinstance(call, Mapping) else None) or f"call_{place}")
+        found.append(ToolCall(id=_clean(identity), name=_clean(str(function.get("name") or "")), arguments=_clean(text)))
+    return tuple(found)
 
 
 def _count(value: Any) -> int | None:

@@ -57,6 +57,10 @@ def by_family(summary: Plain) -> Sheet:
     return Sheet("Scores by family", columns, rows)
 
 
+OF_TRACKS = ("failed", "rewrote", "turn_limit", "case_fault")
+"""Outcomes that only reviews and agents can have."""
+
+
 def failures(summary: Plain) -> Sheet:
     """Outcomes with their owners: by tier for one contestant, else by contestant."""
     contestants = summary["scores"]["contestants"]
@@ -67,7 +71,7 @@ def failures(summary: Plain) -> Sheet:
     rows = [
         (name, owners[name], *(whole(cell["outcomes"].get(name, 0)) for cell in cells.values())) for name in present
     ]
-    absent = [name for name in owners if name not in present]
+    absent = [name for name in owners if name not in present and name not in OF_TRACKS]
     notes = [f"did not occur: {', '.join(absent)}"] if absent else []
     return Sheet("Outcomes and whose they are", ("outcome", "owner", *cells), tuple(rows), tuple(notes))
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 from proceval.report.evidence import Plain, counts, grouped, tier_order
 from proceval.report.run import printable
-from proceval.schema import Outcome, Verdict
+from proceval.schema import UNSCORED, Outcome, Verdict
 from proceval.statistics import clustered_interval, mean, pass_at_k, pass_hat_k
 
 OFFLINE = {
@@ -157,7 +157,7 @@ def _total(values: Sequence[float | None]) -> Plain:
 
 def outcome_owner() -> dict[str, str]:
     """Every outcome of a sample with whose doing it is."""
-    faults = {"provider_fault": "provider", "judge_fault": "judge", "sandbox_fault": "sandbox", "passed": "nobody"}
+    faults = {outcome: outcome.removesuffix("_fault") for outcome in UNSCORED} | {"passed": "nobody"}
     return {outcome: faults.get(outcome, "model") for outcome in get_args(Outcome)}
 
 

@@ -37,12 +37,13 @@ class Evaluate:
         self.in_place = rescore
 
     def check(self, folder: RunFolder) -> None:
-        folder.source()
+        if self.track.proved:
+            folder.source()
+        else:
+            self.track.cases(folder)
 
     def run(self, folder: RunFolder) -> int:
-        source = folder.source()
-        folder.adopt(source, (*files.GENERATED, "audit.jsonl"))
-        problems = self._accepted(folder)
+        problems = self._problems(folder) if self.track.proved else self._cases(folder)
         if self.dry_run:
             forecast = self.engine.forecast(
                 problems, model=self.model, strategy=self.strategy, track=self.track, samples=self.samples
@@ -54,7 +55,8 @@ class Evaluate:
             return 0
         self.sandbox.start()  # forks before the event loop and the model's client exist
         scorer = self.track.scorer(self.sandbox)
-        with progress.bar("evaluate", len(problems) * self.samples) as advance:
+        planned = len(problems) * len(self.track.arms) * self.samples
+        with progress.bar("evaluate", planned) as advance:
             judge = self.engine.rescore if self.rescore else self.engine.evaluate
             report = judge(
                 problems,
@@ -75,7 +77,25 @@ class Evaluate:
             )
         if report.stopped is not None:
             progress.say(f"evaluate stopped: {report.stopped}")
-        return int(report.exit_status)
+        failed = any(report.outcomes.get(outcome) for outcome in self.track.failures)
+        return max(int(report.exit_status), int(failed))
+
+    def _cases(self, folder: RunFolder) -> list[Any]:
+        """The track's own cases, `limit` a cell, written down as they were asked."""
+        taken: Counter[tuple[str, str]] = Counter()
+        chosen = []
+        for case in self.track.cases(folder):
+            cell = (case.domain, case.difficulty)
+            if self.limit is None or taken[cell] < self.limit:
+                taken[cell] += 1
+                chosen.append(case)
+        if not self.dry_run:
+            files.write_records(folder / "cases.jsonl", chosen)
+        return chosen
+
+    def _problems(self, folder: RunFolder) -> list[Problem]:
+        folder.adopt(folder.source(), (*files.GENERATED, "audit.jsonl"))
+        return self._accepted(folder)
 
     def _accepted(self, folder: RunFolder) -> list[Problem]:
         """The problems to ask, `limit` a cell; withheld ones are left out by key. Raises InputError when none is left."""

@@ -6,8 +6,19 @@ from string import Template
 from typing import Any, Literal
 
 from proceval.errors import InputError
-from proceval.protocols import Scorer
-from proceval.schema import Message, Problem
+from proceval.protocols import (
+    AskJudge,
+    AskModel,
+    CheckText,
+    Judgement,
+    Model,
+    Respond,
+    Scorer,
+    Strategy,
+    Submission,
+    Task,
+)
+from proceval.schema import Message, Outcome, Problem
 
 _HERE = Path(__file__).parent
 _PROMPTS = {mode: Template((_HERE / f"solve_{mode}.md").read_text(encoding="utf-8")) for mode in ("code", "answer")}
@@ -17,6 +28,8 @@ class Solve:
     """One prompt a problem: in code mode the same for a whole family, in answer mode with the instance in it."""
 
     arms = ("default",)
+    proved = True
+    failures: frozenset[Outcome] = frozenset()
 
     def __init__(
         self,
@@ -51,6 +64,23 @@ class Solve:
         from proceval.scorer.code import Code
 
         return Code(sandbox=sandbox)
+
+    def cases(self, folder: Any) -> tuple[Problem, ...]:
+        raise TypeError("the cases of this track are the problems of a dataset")
+
+    def judges(self) -> tuple[Model, ...]:
+        return ()
+
+    async def ready(self, ask: AskModel) -> None:
+        """Nothing has to hold: the scorer tests itself."""
+
+    async def work(self, task: Task, strategy: Strategy, respond: Respond, check: CheckText) -> Submission:
+        """Whatever the strategy submits."""
+        return Submission(await strategy.run(respond, check))
+
+    async def judge(self, task: Task, submission: Submission, scorer: Scorer, ask: AskJudge) -> Judgement:
+        """By hidden tests or the typed exact answer; no model is asked."""
+        return await scorer.score(task.case, submission.completion)
 
 
 _FIELDS = ("statement", "entry_point", "parameters", "examples", "arguments")
