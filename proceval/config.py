@@ -11,7 +11,7 @@ import typing
 from collections.abc import Iterator
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import omegaconf
 from omegaconf import DictConfig, OmegaConf
@@ -99,7 +99,7 @@ class Settings(BaseModel):
     release: Annotated[StrictStr, Field(min_length=1)] | None
     repo_id: StrictStr | None
     private: StrictBool
-    recheck: Annotated[StrictInt, Field(ge=1)] | Literal["all"]
+    recheck: StrictInt | StrictStr
     outputs: Annotated[StrictStr, Field(min_length=1)]
     port: Annotated[StrictInt, Field(ge=1, le=65535)]
 

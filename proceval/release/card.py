@@ -49,6 +49,7 @@ def card(found: Mapping[str, Any], *, title: str, repo_id: str | None, split: st
         canary=found["canary"],
         repo_id=repo_id or "PATH",
         split=split,
+        rows=found["rows"],
         distribution=_distribution(found),
         columns=table(("column", "type", "holds"), [(f"`{n}`", _type(k), _MEANS.get(n, "")) for n, k in COLUMNS.items()]),
         evidence=_evidence(found),
@@ -80,7 +81,6 @@ def _header(found: Mapping[str, Any], *, title: str, split: str, parquet: str) -
     import yaml
 
     size = next((name for limit, name in SIZES if found["problems"] < limit), "n>1M")
-    configs = (("default", parquet), ("jsonl", found["rows"]))
     body = {
         "license": "mit",
         "language": ["en"],
@@ -88,13 +88,10 @@ def _header(found: Mapping[str, Any], *, title: str, split: str, parquet: str) -
         "task_categories": ["text-generation"],
         "size_categories": [size],
         "tags": ["benchmark", "code", "reasoning", "synthetic", "formal-verification", "smt", "proceval"],
-        "configs": [
-            {"config_name": name, "data_files": [{"split": split, "path": path}], **({"default": True} if not n else {})}
-            for n, (name, path) in enumerate(configs)
-        ],
-        "dataset_info": [{"config_name": name, "features": card_features(COLUMNS)} for name, _ in configs],
+        "configs": [{"config_name": "default", "data_files": [{"split": split, "path": parquet}]}],
+        "dataset_info": {"config_name": "default", "features": card_features(COLUMNS)},
     }
-    return yaml.safe_dump(body, sort_keys=False, allow_unicode=True)
+    return str(yaml.safe_dump(body, sort_keys=False, allow_unicode=True))
 
 
 def _type(kind: Any) -> str:
@@ -106,7 +103,7 @@ def _type(kind: Any) -> str:
 
 
 def _distribution(found: Mapping[str, Any]) -> str:
-    tiers = list(found["distribution"]["difficulty"])
+    tiers = [tier for tier in found["generation"]["settings"]["difficulty"] if tier in found["distribution"]["difficulty"]]
     counts = {(c["domain"], c["family"], c["difficulty"]): c["problems"] for c in found["distribution"]["cells"]}
     lines = [
         (domain, family, *(counts.get((domain, family, tier), 0) for tier in tiers))

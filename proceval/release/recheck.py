@@ -19,7 +19,6 @@ import json
 import multiprocessing
 import random
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -28,13 +27,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 Row = dict[str, Any]
-Decide = Callable[[str], str]
-"""A text's verdict: sat, unsat, or any other word for undecided."""
-
-ARCHIVE = "certificates.zip"
+Decide = Callable[[str], str]  # a text's verdict: sat, unsat, or any other word for undecided
+ARCHIVE = "certificates.zip"  # the texts, each under its hash
 UNDECIDED = "undecided: "  # how a sentence begins when the solver gave no verdict: no proof and no difference
 BESIDE = (".git", ".gitattributes", ".cache", "__pycache__")  # what downloading and running leave there
 
@@ -295,12 +293,12 @@ def by_cvc5(query: str, timeout_s: float) -> str:
 
 def by_program(query: str, timeout_s: float) -> str:
     command = ["z3", "-in", f"-T:{max(1, round(timeout_s))}"]
-    said = subprocess.run(command, input=query + "(check-sat)\n", capture_output=True, text=True).stdout.split()
-    return said[0] if said else "unknown"
+    told = subprocess.run(command, input=query + "(check-sat)\n", capture_output=True, text=True).stdout.split()
+    return told[0] if told else "unknown"
 
 
 SOLVERS = {"z3": by_z3, "cvc5": by_cvc5, "z3-program": by_program}
-WHERE = {"z3": find_spec, "cvc5": find_spec, "z3-program": lambda _: shutil.which("z3")}
+WHERE: dict[str, Callable[[str], Any]] = {"z3": find_spec, "cvc5": find_spec, "z3-program": lambda _: which("z3")}
 
 
 def checked(job: tuple[Path, int, str, float]) -> list[tuple[str, str]]:
@@ -328,12 +326,11 @@ def main(arguments: list[str] | None = None) -> int:
         known = [(offset, str(row.get("id")), len(row.get("evidence") or ())) for offset, row in rows(given.folder)]
     except (ValueError, OSError) as error:
         parser.error(str(error))
-    places = range(len(known))
     if len(known) != listed:
         found.append((manifest(given.folder)["rows"], f"holds {len(known)} rows, the manifest counts {listed}"))
     for identity, count in Counter(name for _, name, _ in known).items():
         found += [("id", f"{identity} stands in {count} rows")] if count > 1 else []
-    chosen = sorted(random.sample(places, min(given.sample, len(known)))) if given.sample else places
+    chosen = sorted(random.sample(range(len(known)), min(given.sample or len(known), len(known))))
     work = [(given.folder, known[place][0], solver, given.timeout_s) for place in chosen]
     with multiprocessing.Pool(given.jobs) as pool:
         for place, faults in zip(chosen, pool.imap(checked, work, 4), strict=True):

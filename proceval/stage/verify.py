@@ -9,6 +9,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import tee
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,8 @@ from proceval.errors import InputError, Malformed
 from proceval.folder import RunFolder
 from proceval.problem import problem_id, specified
 from proceval.protocols import Family, Prover, Section
+from proceval.register import Register
+from proceval.release import overlap
 from proceval.schema import Certificate, Opinion, Problem
 from proceval.seeding import canonical, text_digest
 from proceval.smt import Argument
@@ -37,27 +40,31 @@ class Verify:
     then: Sequence[str] = ()
     in_place = False
 
-    def __init__(self, *, families: Mapping[str, Mapping[str, Family]], prover: Prover, workers: int | None) -> None:
+    def __init__(
+        self, *, families: Mapping[str, Mapping[str, Family]], prover: Prover, workers: int | None, against: str | None
+    ) -> None:
         self.families = {name: family for group in families.values() for name, family in group.items()}
-        self.prover = prover
+        self.prover, self.against = prover, against
         self.workers = workers or os.cpu_count() or 1
 
     def check(self, folder: RunFolder) -> None:
         folder.source()
 
     def run(self, folder: RunFolder) -> int:
+        if self.against is not None:
+            return overlap.compare(folder.problems, self.against, self.families, progress.say)
         source = folder.source()
-        evidence = self._evidence(source)
+        register = self._evidence(source)
         total = sum(1 for _ in folder.problems())
         found = rows = 0
-        seen: dict[str, int] = {}
         with (
             Pool(self._row, workers=self.workers, **self.prover.limits) as pool,
             progress.bar("verify", total) as advance,
         ):
-            jobs = ((problem, evidence.get(problem.id, []), source) for problem in folder.problems())
-            for rows, (problem, reply) in enumerate(zip(folder.problems(), pool.map(jobs), strict=True), 1):
-                faults = [*self._once(problem, rows, seen), *self._told(reply)]
+            problems, ahead = tee(folder.problems())
+            jobs = ((problem, _certificates(register, problem), source) for problem in ahead)
+            for rows, (reply, problem) in enumerate(zip(pool.map(jobs), problems, strict=True), 1):
+                faults = [*self._once(problem, rows, register), *self._told(reply)]
                 for field, sentence in faults:
                     print(f"row {rows}, {field}: {sentence}")
                 found += len(faults)
@@ -65,9 +72,11 @@ class Verify:
         for sentence in self._record(source, rows):
             print(f"generation.json: {sentence}")
             found += 1
-        for stranger in sorted(set(evidence) - set(seen)):
+        strangers = "SELECT DISTINCT problem FROM evidence WHERE problem NOT IN (SELECT id FROM seen) ORDER BY problem"
+        for (stranger,) in register.rows(strangers):
             print(f"certificates/index.jsonl: certificate for {stranger}, which the dataset does not hold")
             found += 1
+        register.close()
         progress.say(f"verify   {rows} problems proved again with {self.prover.name}: differences: {found}")
         return 1 if found else 0
 
@@ -83,20 +92,26 @@ class Verify:
             if not (source / name).is_file() or files.file_digest(source / name) != sha256:
                 yield f"{name} is not the file that was generated"
 
-    def _evidence(self, source: Path) -> dict[str, list[Certificate]]:
+    def _evidence(self, source: Path) -> Register:
+        """Every certificate by its problem, and room for the problems seen: neither has to fit into memory."""
         if not (source / "certificates" / "index.jsonl").is_file():
             raise InputError(
                 f"{source / 'certificates' / 'index.jsonl'}: no such file; a dataset without certificates cannot be verified"
             )
-        found: dict[str, list[Certificate]] = {}
-        for item in files.certificates(source):
-            found.setdefault(item.problem_id, []).append(item)
+        found = Register(
+            "evidence (problem TEXT, number INTEGER, certificate TEXT, PRIMARY KEY (problem, number)) WITHOUT ROWID",
+            "seen (id TEXT PRIMARY KEY, row INTEGER) WITHOUT ROWID",
+        )
+        for number, item in enumerate(files.certificates(source)):
+            found.put("INSERT INTO evidence VALUES (?, ?, ?)", item.problem_id, number, item.model_dump_json())
         return found
 
-    def _once(self, problem: Problem, row: int, seen: dict[str, int]) -> Iterator[Fault]:
-        if problem.id in seen:
-            yield "id", f"{problem.id} stands already in row {seen[problem.id]}"
-        seen.setdefault(problem.id, row)
+    def _once(self, problem: Problem, row: int, register: Register) -> Iterator[Fault]:
+        earlier = register.one("SELECT row FROM seen WHERE id = ?", problem.id)
+        if earlier is not None:
+            yield "id", f"{problem.id} stands already in row {earlier[0]}"
+        else:
+            register.put("INSERT INTO seen VALUES (?, ?)", problem.id, row)
 
     def _told(self, reply: Reply) -> list[Fault]:
         if reply.status == "done":
@@ -165,6 +180,11 @@ class Verify:
             yield from _compare_evidence(field, by_test.get(number), proof, family, source)
             if spec.evidence is not None and number in by_test:
                 yield from _stored_argument(field, by_test[number], spec.evidence, test.expected, source)
+
+
+def _certificates(register: Register, problem: Problem) -> list[Certificate]:
+    query = "SELECT certificate FROM evidence WHERE problem = ? ORDER BY number"
+    return [Certificate.model_validate_json(text) for (text,) in register.rows(query, problem.id)]
 
 
 def _prefixed(section: Section, field: str) -> Section:
