@@ -16,6 +16,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
@@ -34,6 +35,7 @@ from proceval.words import overrides, sweeping
 ONE_BY_ONE = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 NO_RESULT = ("fresh", "workers", "outputs", "hydra", "tracker", "figures")
 """Keys that a sweep's folder does not follow from: the same sweep resumes under another launcher."""
+LISTS = ("domain", "difficulty", "pass_k", "compare")
 SHOWN_LINES, LOOK_EVERY_S = 20, 0.5
 
 
@@ -55,7 +57,8 @@ def read(arguments: Sequence[str]) -> list[Override]:
             ) from error
         if found and found[-1].is_sweep_override() and not sweeping(list(arguments)):
             key, _, value = word.partition("=")
-            raise InputError(f"{word}: several values; add --multirun to sweep over them, or write a list, {key}=[{value}]")
+            listed = f" (or write a list, {key}=[{value}])" if key in LISTS else ""
+            raise InputError(f"{word}: several values; add --multirun to sweep over them{listed}")
     return found
 
 
@@ -191,55 +194,66 @@ def exit_statuses(sweep: Path) -> list[int]:
 def ended(path: Path, body: dict[str, Any]) -> str:
     """One line on how a job ended."""
     reason = f": {body['reason']}" if body.get("reason") else ""
-    return f"job {path.name}: {body.get('state', '?')} after {body.get('seconds', '?')} s{reason}; log {path / 'log.txt'}"
+    log = min(os.path.relpath(path / "log.txt"), str(path / "log.txt"), key=len)
+    return f"job {path.name}: {body.get('state', '?')} after {body.get('seconds', '?')} s{reason}; log {log}"
 
 
 # ------------------------------------------------------------------------------------------ many jobs
 
 
 class Watch(Callback):
-    """Hydra calls it when a sweep starts; side by side, it then shows each job as it ends."""
-
-    running: "Watch | None" = None
-    jobs = 0
-    """How many jobs the sweep that started last has."""
+    """Hydra calls it when a sweep starts; it goes to workers with Hydra's context, so it holds nothing itself."""
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
         params = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
         assert isinstance(params, dict)
-        parser = OverridesParser.create()
-        Watch.jobs = planned(read(sys.argv[1:]), parser.parse_overrides([f"{key!s}={value!s}" for key, value in params.items()]))
+        given = OverridesParser.create().parse_overrides([f"{key!s}={value!s}" for key, value in params.items()])
+        own = [o for o in read(sys.argv[1:]) if not o.key_or_group.startswith("hydra")]
+        _started.jobs = planned(own, given)
         if config.hydra.launcher._target_ != ONE_BY_ONE:
-            Watch.running = self
-            self.sweep, self.since, self.seen = Path(config.hydra.sweep.dir), time.time(), set[Path]()
-            self.stopping = threading.Event()
-            self.thread = threading.Thread(target=self._follow, daemon=True)
-            self.thread.start()
-            progress.say(f"sweep    {Watch.jobs} jobs side by side in {os.path.relpath(self.sweep)}; a line for each that ends")
+            _started.follower = Follower(Path(os.path.relpath(config.hydra.sweep.dir)), _started.jobs)
+
+
+class Follower:
+    """A thread that shows each job of a sweep as it ends, and the end of its log when it did not end fine."""
+
+    def __init__(self, sweep: Path, count: int):
+        self.sweep, self.count, self.since, self.seen = sweep, count, time.time(), set[Path]()
+        progress.say(f"sweep    {count} jobs side by side in {sweep}; a line for each that ends")
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Show what ended last, and end the thread."""
+        self._stopping.set()
+        self._thread.join()
+        self._look()
 
     def _follow(self) -> None:
-        while not self.stopping.wait(LOOK_EVERY_S):
+        while not self._stopping.wait(LOOK_EVERY_S):
             self._look()
 
     def _look(self) -> None:
         for path in jobs(self.sweep):
-            file = path / "status.json"
             body = status_of(path)
-            if path in self.seen or not body or file.stat().st_mtime < self.since - 1:
+            if path in self.seen or not body or (path / "status.json").stat().st_mtime < self.since - 1:
                 continue
             self.seen.add(path)
-            progress.say(f"[{len(self.seen)}/{Watch.jobs}] {ended(Path(os.path.relpath(path)), body)}")
+            progress.say(f"[{len(self.seen)}/{self.count}] {ended(path, body)}")
             if body["exit_status"] != 0:
                 progress.say("\n".join(f"  | {line}" for line in last_lines(path / "log.txt")))
 
-    @classmethod
-    def stop(cls) -> None:
-        """Show what ended last, and end the thread."""
-        if cls.running is not None:
-            one, cls.running = cls.running, None
-            one.stopping.set()
-            one.thread.join()
-            one._look()
+
+@dataclass
+class _Started:
+    """What this process knows of the sweep that it started."""
+
+    jobs: int = 0
+    follower: Follower | None = None
+
+
+_started = _Started()
 
 
 def last_lines(path: Path) -> list[str]:
@@ -262,7 +276,9 @@ class Launch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        Watch.stop()
+        if _started.follower is not None:
+            _started.follower.stop()
+            _started.follower = None
         if not isinstance(error, Exception) or isinstance(error, self.passing):
             return False
         self.broken = True
@@ -276,6 +292,6 @@ class Launch:
 
 def missing(sweep: Path) -> int:
     """How many jobs of the sweep that was started last have no folder yet."""
-    return max(0, Watch.jobs - len(jobs(sweep)))
+    return max(0, _started.jobs - len(jobs(sweep)))
 
 

@@ -34,10 +34,10 @@ class Job:
     """Number and overrides that tell it from the other jobs, for people."""
     variant: str
     """Overrides that tell it from others and that the records do not show, such as `model.temperature=0.7`, or ""."""
-
-    @property
-    def state(self) -> str:
-        return "died" if self.status is None else STATES.get(self.status, f"status {self.status}")
+    state: str
+    """What its status is called; `raised` for an error that nobody expected, `died` without a status."""
+    reason: str | None
+    """The sentence it ended with, or None."""
 
 
 @dataclass(frozen=True)
@@ -134,27 +134,33 @@ def find(sweep: Path) -> list[Job]:
     """The jobs of a sweep by number."""
     folders = [path for path in sweep.iterdir() if path.is_dir() and path.name.partition("-")[0].isdigit()]
     folders.sort(key=lambda path: int(path.name.partition("-")[0]))
-    overrides = [_overrides(path.name) for path in folders]
+    ends = [_end(path / "status.json") for path in folders]
+    overrides = [_overrides(path.name, end.get("overrides")) for path, end in zip(folders, ends, strict=True)]
     jobs = []
-    for path, mine in zip(folders, overrides, strict=True):
+    for path, mine, end in zip(folders, overrides, ends, strict=True):
         telling = [key for key in mine if any(other.get(key) != mine[key] for other in overrides)]
         label = " ".join([path.name.partition("-")[0], *(f"{key}={mine[key]}" for key in telling)])
         variant = ", ".join(f"{key}={mine[key]}" for key in telling if key not in SHOWN)
-        jobs.append(Job(path, _status(path / "status.json"), label, variant))
+        status = end.get("exit_status")
+        state = "died" if status is None else end.get("state") or STATES.get(status, f"status {status}")
+        jobs.append(Job(path, status, label, variant, str(state), end.get("reason") or None))
     return jobs
 
 
-def _overrides(name: str) -> dict[str, str]:
-    pairs = (part.partition("=") for part in name.partition("-")[2].split(","))
+def _overrides(name: str, said: Any) -> dict[str, str]:
+    """The overrides that a job's status lists, else those in its folder's name, where odd signs are replaced."""
+    words = said if isinstance(said, list) else name.partition("-")[2].split(",")
+    pairs = (str(word).partition("=") for word in words)
     return {key: value for key, sign, value in pairs if sign}
 
 
-def _status(path: Path) -> int | None:
+def _end(path: Path) -> Plain:
+    """A job's status.json, or nothing where it left none that can be read."""
     try:
-        found = json.loads(path.read_bytes())["exit_status"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return found if isinstance(found, int) else None
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("exit_status"), int) else {}
 
 
 def _arm(record: S, job: Job) -> S:
@@ -178,20 +184,22 @@ def _job(job: Job, own: Plain | None, fault: str | None) -> Plain:
         "folder": job.path.name,
         "state": "unreadable" if fault else job.state,
         "exit_status": job.status,
-        "fault": fault,
+        "fault": fault or job.reason,
         "problems": problems and problems["total"],
         "contestants": scores["contestants"] if scores else [],
     }
 
 
 def _origin(jobs: Sequence[Job]) -> Plain:
-    """Versions and commit where all jobs that say so agree; null where they differ."""
+    """Versions, commit and parts where all jobs that say so agree; what differs is in the jobs' own labels."""
     said = [found for job in jobs if isinstance(found := Run(job.path).document("summary.json"), dict)]
     commits = {found.get("git_commit") for found in said}
     versions = {json.dumps(found.get("versions"), sort_keys=True) for found in said}
+    setups = [found.get("setup") or {} for found in said] or [{}]
     return {
         "git_commit": commits.pop() if len(commits) == 1 else None,
         "versions": (json.loads(versions.pop()) or {}) if len(versions) == 1 else {},
+        "setup": {key: value for key, value in setups[0].items() if all(one.get(key) == value for one in setups)},
     }
 
 
