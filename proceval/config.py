@@ -56,6 +56,14 @@ class Shard(BaseModel):
     index: Annotated[StrictInt, Field(ge=0)]
 
 
+class Suite(BaseModel):
+    """Where a track's own cases lie."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    dir: Annotated[StrictStr, Field(min_length=1)] | None
+
+
 def _name(seed: Any) -> Any:
     """A seed as it was meant: what YAML takes for a fraction, a truth value or a date is no name until it is quoted."""
     if isinstance(seed, bool | float) or seed is None:
@@ -94,6 +102,8 @@ class Settings(BaseModel):
     id: StrictStr | None
     reference: StrictStr | None
     tests: StrictStr | None
+    cases: Annotated[StrictStr, Field(min_length=1)]
+    suite: Suite
     compare: Annotated[list[StrictStr], Field(min_length=2, max_length=2)] | None
     against: StrictStr | None
     release: Annotated[StrictStr, Field(min_length=1)] | None
