@@ -21,6 +21,7 @@ from proceval.schema.answer import (
 from proceval.schema.base import SCHEMA_VERSION, Json, Record, Sparse, Status
 from proceval.schema.evidence import AuditReport, Certificate, Fate, Mutant, Opinion, Query, Rejection
 from proceval.schema.problem import Problem, Test
+from proceval.schema.review import ABSENT, CaseFile, Criterion, CriterionKind, ReviewCase
 
 __all__ = [
     "Json",
@@ -30,7 +31,12 @@ __all__ = [
     "Status",
     "Problem",
     "Test",
+    "ABSENT",
     "AuditReport",
+    "CaseFile",
+    "Criterion",
+    "CriterionKind",
+    "ReviewCase",
     "Certificate",
     "Fate",
     "Mutant",

@@ -142,6 +142,8 @@ class Grade(Record):
     weight: float
     evidence: str
     """A quotation or a line for people; never a hidden value."""
+    votes: tuple[bool, ...] = ()
+    """What each judge said, in order, where judges were asked."""
 
 
 class Verdict(Sparse):
