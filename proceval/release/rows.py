@@ -43,14 +43,14 @@ def column(annotation: Any) -> Column:
     return JSON
 
 
-_PROBLEM: dict[str, Column] = column(Problem)
+PROBLEM: dict[str, Column] = column(Problem)
 _CERTIFICATE: dict[str, Column] = {name: kind for name, kind in column(Certificate).items() if name != "problem_id"}
 _AUDIT: dict[str, Column] = {"audit": "string", "template_sha256": "string", "mutants": "int64"} | dict.fromkeys(
     FATES, "int64"
 )
 PROMPTS = ("prompt_code", "prompt_answer")
 COLUMNS: dict[str, Column] = {
-    **_PROBLEM,
+    **PROBLEM,
     **dict.fromkeys(PROMPTS, "string"),
     "evidence": [_CERTIFICATE],
     "audit": _AUDIT,
@@ -64,7 +64,7 @@ def published(
 ) -> Row:
     """The row of one problem; `audit` is None where the tests were not measured."""
     return {
-        **_filled(_PROBLEM, problem.model_dump()),
+        **_filled(PROBLEM, problem.model_dump()),
         **{name: prompts[name] for name in PROMPTS},
         "evidence": [_filled(_CERTIFICATE, item.model_dump()) for item in certificates],
         "audit": audit and _measured(audit),
@@ -75,7 +75,7 @@ def published(
 def problem(row: Mapping[str, Any]) -> Problem:
     """The problem of a published row, as proceval itself reads it. Raises InputError for what is no such row."""
     try:
-        return Problem.model_validate({name: _read(kind, row[name]) for name, kind in _PROBLEM.items()})
+        return Problem.model_validate({name: _read(kind, row[name]) for name, kind in PROBLEM.items()})
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a row of a proceval release: {' '.join(str(error).split())[:200]}") from error
 

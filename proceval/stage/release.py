@@ -1,6 +1,6 @@
 """stage=release: generate, audit, verify, export and push in one command; the first step that finds something ends it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from proceval.folder import RunFolder
@@ -13,7 +13,7 @@ class Release:
 
     writes = True
     in_place = False
-    then: Sequence[str] = ()
+    then = ["stage=push", "repo_id=USER/NAME"]
 
     def __init__(self, *, steps: Mapping[str, Any]) -> None:
         self.steps = dict(steps)
