@@ -107,12 +107,13 @@ def run() -> int:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises to us instead of printing a traceback
     entry = hydra.main(version_base="1.3", config_path=str(config_dir()), config_name="config")(job)
     try:
-        found = sweeping.read(arguments)
+        sys.argv[1:] = readable = sweeping.legible(arguments)
+        found = sweeping.read(readable)
         if not words.sweeping(arguments):
             entry()
             return _last_status
         sweep = sweeping.folder(arguments, found)
-        sys.argv[1:] = [*arguments, *sweeping.added(sweep, found)]
+        sys.argv[1:] = [*readable, *sweeping.added(sweep, found)]
         with sweeping.Launch(sweep, WRONG) as launch:
             entry()
         sys.argv[1:] = arguments

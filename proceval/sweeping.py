@@ -42,23 +42,44 @@ SHOWN_LINES, LOOK_EVERY_S = 20, 0.5
 # ------------------------------------------------------------------------------------------ the command line
 
 
+def legible(arguments: Sequence[str]) -> list[str]:
+    """The same words, those in quotes that Hydra could not read: a path or id with spaces, brackets or an equals sign.
+
+    In a sweep each of the values between commas gets its own quotes.
+    """
+    own = set(overrides(list(arguments)))
+    return [_legible(word, sweeping(list(arguments))) if word in own else word for word in arguments]
+
+
+def _legible(word: str, many: bool) -> str:
+    key, sign, value = word.partition("=")
+    if not sign or _parsed(word) is not None:
+        return word
+    values = value.split(",") if many and "'" not in value and '"' not in value else [value]
+    quoted = f"{key}={','.join(_quoted(one) for one in values)}"
+    return word if _parsed(quoted) is None else quoted
+
+
+def _parsed(word: str) -> list[Override] | None:
+    try:
+        return OverridesParser.create().parse_overrides([word])
+    except HydraException:
+        return None
+
+
 def read(arguments: Sequence[str]) -> list[Override]:
-    """The overrides of a command line. Raises InputError for a word that Hydra cannot read, with what would help."""
-    found = []
+    """The overrides of a command line. Raises InputError for a word that Hydra cannot read, and for a sweep without
+    `--multirun`."""
+    found: list[Override] = []
     for word in overrides(list(arguments)):
-        try:
-            found += OverridesParser.create().parse_overrides([word])
-        except HydraException as error:
-            key, _, value = word.partition("=")
-            quoted = "'" + f'{key}="{value}"' + "'"
-            raise InputError(
-                f"cannot read {word!r}: {str(error).splitlines()[0]} (a value with signs of its own is quoted twice, "
-                f"{quoted}; a list is [a,b])"
-            ) from error
-        if found and found[-1].is_sweep_override() and not sweeping(list(arguments)):
-            key, _, value = word.partition("=")
+        parsed = _parsed(word)
+        key, _, value = word.partition("=")
+        if parsed is None:
+            raise InputError(f"cannot read {word!r}: write KEY=VALUE, a value with signs of its own in quotes within quotes")
+        if any(one.is_sweep_override() for one in parsed) and not sweeping(list(arguments)):
             listed = f" (or write a list, {key}=[{value}])" if key in LISTS else ""
             raise InputError(f"{word}: several values; add --multirun to sweep over them{listed}")
+        found += parsed
     return found
 
 
@@ -68,7 +89,7 @@ def folder(arguments: Sequence[str], found: Sequence[Override]) -> Path:
     telling.sort(key=lambda o: (not o.is_sweep_override(), o.key_or_group))
     words = [str(o.input_line) for o in telling]
     root = next((str(o.value()) for o in reversed(found) if o.key_or_group == "outputs"), "outputs")
-    name = re.sub(r"[^A-Za-z0-9._=-]+", "-", "+".join(words)).strip("-.")[:60].rstrip("-.") or "sweep"
+    name = re.sub(r"[^A-Za-z0-9._]+", "-", "+".join(words)).strip("-.")[:60].rstrip("-.") or "sweep"
     return Path(root) / "sweeps" / f"{name}-{hashlib.sha256(repr(sorted(words)).encode()).hexdigest()[:8]}"
 
 
@@ -109,7 +130,7 @@ class Job:
     def __enter__(self) -> "Job":
         self.path.mkdir(parents=True, exist_ok=True)
         self.before = status_of(self.path)
-        (self.path / "status.json").unlink(missing_ok=True)  # a job that is killed now must not seem fine
+        self._write({"exit_status": None, "state": "died", "overrides": self.words})  # should it be killed from here on
         self._started = time.monotonic()
         log = self._stack.enter_context((self.path / "log.txt").open("a", encoding="utf-8", errors="replace", buffering=1))
         self._stack.enter_context(redirect_stdout(Tee(log, sys.stdout if self.live else None)))
@@ -139,10 +160,13 @@ class Job:
             "overrides": self.words,
             "identity": self.identity,
         }
-        write_atomically(self.path / "status.json", json.dumps(body) + "\n")
+        self._write(body)
         if self.live:
             progress.say(ended(self.path, body))
         return swallowed
+
+    def _write(self, body: dict[str, Any]) -> None:
+        write_atomically(self.path / "status.json", json.dumps(body) + "\n")
 
 
 class Tee:

@@ -160,7 +160,9 @@ def _end(path: Path) -> Plain:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) and isinstance(found.get("exit_status"), int) else {}
+    if not isinstance(found, dict):
+        return {}
+    return found if isinstance(found.get("exit_status"), int) else {"overrides": found.get("overrides")}
 
 
 def _arm(record: S, job: Job) -> S:

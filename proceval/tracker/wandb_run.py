@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from proceval.tracker.wandb_curves import STEPS, curves
+
 Section = Callable[[str], None]
 
 TEXT = 2000
@@ -43,6 +45,8 @@ class Session:
         self.run = start(order)
         section("logging metrics")
         log_metrics(self.run, summary)
+        section("logging curves")
+        log_history(self.run, folder, summary)
         section("logging tables")
         log_tables(self.run, folder, order["table_rows"])
         section("logging figures")
@@ -87,13 +91,19 @@ def start(order: Mapping[str, Any]) -> Any:
 def log_metrics(run: Any, summary: Mapping[str, Any]) -> None:
     """Summary metrics; what is undefined is left out, and never logged as zero or NaN."""
     run.define_metric("score/*", summary="last")
-    run.define_metric("curve/k", hidden=True)
-    run.define_metric("curve/*", step_metric="curve/k")
     run.summary.update({name: value for name, value in metrics(summary) if value is not None})
-    for contestant in (summary["scores"] or {"contestants": []})["contestants"]:
-        prefix = _prefix(summary, contestant)
-        for k, value in contestant["pass_curve"]:
-            run.log({"curve/k": k, f"curve/{prefix}pass@k": value})
+    if summary.get("failure"):
+        run.summary["failure"] = str(summary["failure"])[:TEXT]
+
+
+def log_history(run: Any, folder: Path, summary: Mapping[str, Any]) -> None:
+    """Curves over samples, tiers and k, each against its own axis."""
+    for axis in dict.fromkeys(STEPS.values()):
+        run.define_metric(axis, hidden=True)
+    for glob, axis in STEPS.items():
+        run.define_metric(glob, step_metric=axis)
+    for row in curves((summary["scores"] or {"contestants": []})["contestants"], _rows(folder / "records.parquet")):
+        run.log(row)
 
 
 def metrics(summary: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
