@@ -4,7 +4,7 @@ import signal
 import sys
 
 from proceval.conftree import config_dir, groups, top_keys
-from proceval.words import interrupted, misspelt, overrides
+from proceval.words import interrupted, literal_paths, misspelt, overrides
 
 INTERRUPTED = 130
 
@@ -37,7 +37,7 @@ def usage() -> str:
 
 def main() -> None:
     """Entry point of `python -m proceval` and of the `proceval` script; ends the process with a documented status."""
-    arguments = sys.argv[1:]
+    arguments = sys.argv[1:] = literal_paths(sys.argv[1:])
     if arguments and arguments[0] in ("--help", "-h", "help"):
         print(usage())
         raise SystemExit(0)

@@ -1,6 +1,7 @@
 """The words of a command line, read with the standard library alone, so that help and typing mistakes cost no imports."""
 
 import difflib
+import os
 import re
 import shlex
 from collections.abc import Iterable
@@ -30,6 +31,19 @@ def overrides(arguments: list[str]) -> list[str]:
         for before, word in zip(["", *arguments], arguments, strict=False)
         if not word.startswith("-") and before not in TAKES_A_VALUE
     ]
+
+
+def literal_paths(arguments: list[str]) -> list[str]:
+    """The words with every value that names something on the disk quoted: a folder's name may hold `=`, `,` or a space."""
+    return [_literal(word) for word in arguments]
+
+
+def _literal(word: str) -> str:
+    key, equals, value = word.partition("=")
+    strange = re.search(r"[^\w./+-]", value) and not re.search(r"[\\\"']", value)
+    if not equals or key.startswith("-") or not strange or not os.path.exists(value):
+        return word
+    return f'{key}="{value}"'
 
 
 def sweeping(arguments: list[str]) -> bool:

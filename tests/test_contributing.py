@@ -43,7 +43,8 @@ def test_the_family_of_the_page_passes_everything(tmp_path: Path) -> None:
 
     tested = run("pytest", "tests/domain", "-k", "longest_run", "-q", "-p", "no:cacheprovider", "-rA")
     assert tested.count("PASSED") >= 15, tested
-    run("proceval", "domain=arrays", "difficulty=[easy,hard]", "count=2", "samples=2", "model=gold", "tracker=off", "figures=false")
+    small = ("difficulty=[easy,hard]", "count=2", "samples=2", "tracker=off", "figures=false")
+    run("proceval", "domain=arrays", "model=gold", *small)
     (folder,) = tmp_path.glob("outputs/arrays*")
     problems = [json.loads(line) for line in (folder / "dataset.jsonl").read_text(encoding="utf-8").splitlines()]
     mine = {problem["id"] for problem in problems if problem["family"] == "longest_run"}
