@@ -92,6 +92,7 @@ def log_metrics(run: Any, summary: Mapping[str, Any]) -> None:
     """Summary metrics; what is undefined is left out, and never logged as zero or NaN."""
     run.define_metric("score/*", summary="last")
     run.summary.update({name: value for name, value in metrics(summary) if value is not None})
+    run.config.update({f"setup_{part}": name for part, name in (summary.get("setup") or {}).items()})
     if summary.get("failure"):
         run.summary["failure"] = str(summary["failure"])[:TEXT]
 
@@ -142,6 +143,10 @@ def _cell(prefix: str, cell: Mapping[str, Any]) -> Iterator[tuple[str, float | N
         yield f"{prefix}{name}", cell[name]
     for name in ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s"):
         yield f"{prefix}{name}", cell[name]["total"]
+    spent = (cell["prompt_tokens"]["total"], cell["completion_tokens"]["total"])
+    yield f"{prefix}tokens_a_sample", None if None in spent or not cell["samples"] else sum(spent) / cell["samples"]
+    dear = cell["cost_usd"]["total"]
+    yield f"{prefix}usd_a_sample", None if dear is None or not cell["samples"] else dear / cell["samples"]
 
 
 def _counts(prefix: str, found: Mapping[str, int]) -> Iterator[tuple[str, float | None]]:
