@@ -1,0 +1,91 @@
+"""The script that the server runs on every visit: what is open, the pages, and one of them."""
+
+import time
+from pathlib import Path
+
+import streamlit as st
+
+from proceval.console import look, parts
+from proceval.console.places import Place
+from proceval.console.tabs import shelf, show
+from proceval.errors import InputError
+
+TABS = Path(__file__).with_name("tabs")
+LOOKS_EVERY_S = 3.0
+"""How often an open page looks whether its files have changed."""
+ICONS = {"run": "●", "sweep": "▣", "set": "◆"}
+
+
+def main() -> None:
+    st.set_page_config(page_title="proceval console", layout="wide")
+    st.html(look.css())
+    page = st.navigation(
+        [
+            st.Page(TABS / "problems.py", title="Problems", url_path="problems", default=True),
+            st.Page(TABS / "audit.py", title="Audit", url_path="audit"),
+            st.Page(TABS / "runs.py", title="Runs", url_path="runs"),
+            st.Page(TABS / "compare.py", title="Compare", url_path="compare"),
+            st.Page(TABS / "review.py", title="Review", url_path="review"),
+            st.Page(TABS / "agent.py", title="Agent", url_path="agent"),
+        ],
+        position="top",
+    )
+    try:
+        choose()
+        page.run()
+    except InputError as error:
+        st.error(look.literal(error))
+    follow()
+
+
+def choose() -> None:
+    """The sidebar: what is open."""
+    root = parts.current().root
+    if not root.exists():
+        st.title("Nothing here yet")
+        show.empty(f"There is no folder {root}.", "python -m proceval")
+    places = {place.path.as_posix() + place.kind: place for place in shelf.all_places()}
+    if not places:
+        st.title("Nothing here yet")
+        show.empty(f"{root} holds no run, no sweep and no dataset.", "python -m proceval")
+    if st.session_state.get("place") not in places:
+        st.session_state["place"] = _wanted(places)
+    with st.sidebar:
+        st.markdown("#### proceval console")
+        key = st.selectbox(
+            "Open", list(places), key="place", format_func=lambda one: f"{ICONS[places[one].kind]} {places[one].label}"
+        )
+        place = places[key]
+        about(place)
+    st.session_state["place_opened"] = place
+
+
+def _wanted(places: dict[str, Place]) -> str:
+    """The place that the address names with ?open=LABEL, else the one that changed last."""
+    label = st.query_params.get("open")
+    return next((key for key, place in places.items() if place.label == label), next(iter(places)))
+
+
+def about(place: Place) -> None:
+    kinds = {"run": "a run", "sweep": f"a sweep of {len(place.folders)} jobs", "set": "a set of records without a run"}
+    st.caption(kinds[place.kind])
+    st.caption(look.literal(place.path))
+    changed = max((time_ns for _, time_ns, _ in place.stamp()), default=0)
+    if changed:
+        st.caption(f"changed {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(changed / 1e9))}; files are followed")
+
+
+@st.fragment(run_every=LOOKS_EVERY_S)
+def follow() -> None:
+    """Run the page again as soon as a file of the open place has changed."""
+    place = st.session_state.get("place_opened")
+    if place is None:
+        return
+    stamp = (place.path, place.stamp())
+    before = st.session_state.get("place_stamp")
+    st.session_state["place_stamp"] = stamp
+    if before is not None and before[0] == stamp[0] and before[1] != stamp[1]:
+        st.rerun()
+
+
+main()
