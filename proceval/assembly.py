@@ -5,27 +5,27 @@ One run and a merge of shards both end here, so both give the same bytes.
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from proceval import folder as files
 from proceval.folder import RunFolder, file_digest
-from proceval.guesses import Floor
-from proceval.journal import Journal, Ticket
+from proceval.guesses import floor
+from proceval.journal import Cell, Fate, Journal, Ticket
 from proceval.protocols import Family
+from proceval.register import Register
 from proceval.schema import Rejection
-
-Cell = tuple[str, str]
-"""(family name, tier)."""
 
 
 class Shelf:
     """The distinct problems of one cell, taken in index order until there are enough."""
 
-    def __init__(self, wanted: int) -> None:
-        self.wanted = wanted
-        self.shapes: set[str] = set()
+    def __init__(self, cell: Cell, wanted: int, taken: "Taken") -> None:
+        self.cell, self.wanted, self.taken = cell, wanted, taken
+        self.found = 0
         self.barren = 0
         """Candidates that gave no problem at all."""
         self.tried = 0
@@ -33,29 +33,43 @@ class Shelf:
 
     @property
     def missing(self) -> int:
-        return self.wanted - len(self.shapes)
+        return self.wanted - self.found
 
-    def offer(self, problem_id: str | None, shape: str | None, ids: set[str]) -> str | None:
-        """Take a problem or say why not: `duplicate` (exact or up to relabelling), or `barren` for no problem."""
+    def holds(self, shape: str) -> bool:
+        return self.taken.shape(self.cell, shape)
+
+    def offer(self, problem_id: str | None, shape: str | None) -> Fate:
+        """Take a problem, or say why not: it is there already (exactly or up to relabelling), or there is none."""
         if shape is None:
             return "barren"
-        if problem_id in ids or shape in self.shapes:
+        if self.holds(shape) or (problem_id is not None and self.taken.problem(problem_id)):
             return "duplicate"
         if problem_id is None:
             return "barren"
-        ids.add(problem_id)
-        self.shapes.add(shape)
-        return None
+        self.taken.add(self.cell, problem_id, shape)
+        self.found += 1
+        return "kept"
 
 
-@dataclass
-class Sorted:
-    """All candidates, gone through in cell and index order."""
+class Taken:
+    """What the shelves hold: identities of all problems, shapes by cell."""
 
-    shelves: dict[Cell, Shelf]
-    looked_at: list[Ticket]
-    kept: list[Ticket]
-    dropped: list[Rejection]
+    def __init__(self) -> None:
+        self._register = Register(
+            "problem (id TEXT PRIMARY KEY) WITHOUT ROWID",
+            "shape (family TEXT, tier TEXT, shape TEXT, PRIMARY KEY (family, tier, shape)) WITHOUT ROWID",
+        )
+
+    def problem(self, identity: str) -> bool:
+        return self._register.one("SELECT 1 FROM problem WHERE id = ?", identity) is not None
+
+    def shape(self, cell: Cell, shape: str) -> bool:
+        query = "SELECT 1 FROM shape WHERE family = ? AND tier = ? AND shape = ?"
+        return self._register.one(query, *cell, shape) is not None
+
+    def add(self, cell: Cell, identity: str, shape: str) -> None:
+        self._register.put("INSERT INTO problem VALUES (?)", identity)
+        self._register.put("INSERT INTO shape VALUES (?, ?, ?)", *cell, shape)
 
 
 def wanted(families: Mapping[str, Family], cells: Sequence[Cell], count: int) -> dict[Cell, int]:
@@ -64,26 +78,23 @@ def wanted(families: Mapping[str, Family], cells: Sequence[Cell], count: int) ->
     return {cell: count if space is None else min(count, space) for cell, space in spaces.items()}
 
 
-def shelve(journal: Journal, asked: Mapping[Cell, int]) -> Sorted:
-    """Fill the shelves in index order, so that the outcome does not depend on who tried what first."""
-    order = {cell: number for number, cell in enumerate(asked)}
-    found = Sorted({cell: Shelf(number) for cell, number in asked.items()}, [], [], [])
-    ids: set[str] = set()
-    for ticket in sorted(journal.marks, key=lambda t: (order[t.family, t.difficulty], t.index)):
-        shelf = found.shelves[ticket.family, ticket.difficulty]
-        if shelf.missing <= 0:
-            continue
-        mark = journal.marks[ticket]
-        shelf.tried = ticket.index + 1
-        found.looked_at.append(ticket)
-        refusal = shelf.offer(mark.problem_id, mark.shape, ids)
-        if refusal is None:
-            found.kept.append(ticket)
-        elif refusal == "barren":
-            shelf.barren += 1
-        else:
-            found.dropped.append(Rejection(**asdict(ticket), attempt=0, reason=refusal))
-    return found
+def shelve(journal: Journal, asked: Mapping[Cell, int]) -> dict[Cell, Shelf]:
+    """Fill the shelves in index order, so that the outcome does not depend on who tried what first.
+
+    What every candidate came to is noted in the journal.
+    """
+    taken = Taken()
+    shelves = {cell: Shelf(cell, number, taken) for cell, number in asked.items()}
+    journal.forget_fates()
+    for cell, shelf in shelves.items():
+        for mark in journal.marks(cell):
+            if shelf.missing <= 0:
+                break
+            shelf.tried = mark.number + 1
+            fate = shelf.offer(mark.problem_id, mark.shape)
+            shelf.barren += fate == "barren"
+            journal.decide(Ticket(*cell, mark.number), fate)
+    return shelves
 
 
 def more(shelves: Mapping[Cell, Shelf], most: int, barren: int) -> list[Ticket]:
@@ -103,37 +114,43 @@ def assemble(
     folder: RunFolder, journal: Journal, families: Mapping[str, Family], cells: Sequence[Cell], count: int
 ) -> None:
     """Write dataset, certificates' index, rejections and generation.json, the last one last: it says that all is there."""
-    found = shelve(journal, wanted(families, cells, count))
-    kept = found.kept
-    rejected = [
-        rejection for entry in journal.entries(found.looked_at) for rejection in entry.rejections
-    ] + found.dropped
-    floors = {cell: Floor() for cell in cells}
-    for entry in journal.entries(kept):
-        if entry.problem is not None:
-            floors[entry.family, entry.difficulty].add(entry.problem)
+    shelves = shelve(journal, wanted(families, cells, count))
     (folder / "certificates").mkdir(exist_ok=True)
-    files.write_records(
-        folder / "certificates" / "index.jsonl", (c for e in journal.entries(kept) for c in e.certificates)
-    )
-    files.write_records(folder / "rejections.jsonl", rejected)
-    files.write_records(folder / "dataset.jsonl", (e.problem for e in journal.entries(kept) if e.problem is not None))
-    reasons = Counter(r.reason for r in rejected)
+    kept = partial(journal.entries, cells, "kept")
+    files.write_records(folder / "certificates" / "index.jsonl", (c for e in kept() for c in e.certificates))
+    reasons: Counter[str] = Counter()
+    files.write_records(folder / "rejections.jsonl", _rejections(journal, cells, reasons))
+    files.write_records(folder / "dataset.jsonl", (e.problem for e in kept() if e.problem is not None))
+    fates = journal.fates()
     facts = {
-        "problems": len(kept),
+        "problems": fates["kept"],
         "sha256": {
             name: file_digest(folder / name)
             for name in ("dataset.jsonl", "rejections.jsonl", "certificates/index.jsonl")
         },
-        "candidates": len(found.looked_at),
+        "candidates": fates.total(),
         "rejected": dict(sorted(reasons.items())),
         "machine_dependent": any(reason.startswith("solver_") for reason in reasons),
         "shortfalls": [
-            _shortfall(c, len(s.shapes), families, count) for c, s in found.shelves.items() if len(s.shapes) < count
+            _shortfall(cell, shelf.found, families, count) for cell, shelf in shelves.items() if shelf.found < count
         ],
-        "guess_floor": [{"family": f, "difficulty": t, **floors[f, t].report()} for f, t in cells],
+        "guess_floor": [
+            {"family": cell[0], "difficulty": cell[1], **floor(e.problem for e in journal.entries([cell], "kept"))}
+            for cell in cells
+        ],
     }
     files.write_atomically(folder / "generation.json", json.dumps(facts, indent=1) + "\n")
+
+
+def _rejections(journal: Journal, cells: Sequence[Cell], reasons: Counter[str]) -> Iterator[Rejection]:
+    """Every rejected attempt, then every duplicate; counted by reason on the way."""
+    rejected = (r for entry in journal.entries(cells, "kept", "duplicate", "barren") for r in entry.rejections)
+    dropped = (
+        Rejection(**asdict(ticket), attempt=0, reason="duplicate") for ticket in journal.tickets(cells, "duplicate")
+    )
+    for rejection in chain(rejected, dropped):
+        reasons[rejection.reason] += 1
+        yield rejection
 
 
 def _shortfall(cell: Cell, found: int, families: Mapping[str, Family], count: int) -> dict[str, Any]:

@@ -5,46 +5,40 @@ to an echo of the input.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from proceval.register import Register
 from proceval.schema import Json, Problem
 from proceval.seeding import canonical
 
 
-class Floor:
-    """Streaming counts for one cell; memory grows with the number of distinct answers only."""
+def floor(problems: Iterable[Problem | None]) -> dict[str, Any]:
+    """Counts and shares over the problems of one cell; shares are None when there is no problem.
 
-    def __init__(self) -> None:
-        self.problems = 0
-        self.answers: Counter[str] = Counter()
-        self.hits: Counter[str] = Counter()
-
-    def add(self, problem: Problem) -> None:
-        self.problems += 1
+    Of answers that come up equally often the first in text order is named.
+    """
+    answers = Register("answer (key TEXT PRIMARY KEY, hits INTEGER) WITHOUT ROWID")
+    hits: Counter[str] = Counter()
+    total = 0
+    for problem in filter(None, problems):
+        total += 1
         key = canonical(problem.expected)
-        self.answers[key] += 1
-        for shortcut, guess in shortcuts(problem.arguments):
-            self.hits[shortcut] += canonical(guess) == key
-
-    def report(self) -> dict[str, Any]:
-        """Counts and shares; shares are None when there is no problem."""
-        answer, share = self._best(self.answers)
-        shortcut, hit = self._best(self.hits)
-        return {
-            "problems": self.problems,
-            "distinct_answers": len(self.answers),
-            "commonest_answer": answer,
-            "commonest_share": share,
-            "best_shortcut": shortcut,
-            "shortcut_share": hit,
-        }
-
-    def _best(self, counts: Counter[str]) -> tuple[str | None, float | None]:
-        if not self.problems or not counts:
-            return None, None
-        name, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
-        return name, count / self.problems
+        answers.put("INSERT INTO answer VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET hits = hits + 1", key)
+        for name, guess in shortcuts(problem.arguments):
+            hits[name] += canonical(guess) == key
+    answer, often = answers.one("SELECT key, hits FROM answer ORDER BY hits DESC, key LIMIT 1") or (None, 0)
+    shortcut = min(hits, key=lambda name: (-hits[name], name), default=None)
+    (distinct,) = answers.one("SELECT count(*) FROM answer")
+    answers.close()
+    return {
+        "problems": total,
+        "distinct_answers": distinct,
+        "commonest_answer": answer,
+        "commonest_share": often / total if answer is not None else None,
+        "best_shortcut": shortcut,
+        "shortcut_share": hits[shortcut] / total if shortcut is not None else None,
+    }
 
 
 def shortcuts(arguments: dict[str, Json], prefix: str = "") -> Iterator[tuple[str, Json]]:

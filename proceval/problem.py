@@ -90,7 +90,7 @@ def build_problem(
     tests = [(instance, "main"), *((i, "targeted") for i in companions), *((i, "example") for i in family.examples())]
     proofs = [main]
     for arguments, _ in tests[1:]:
-        proof = _prove_once(family, prover, arguments, section)
+        proof = prove_once(family, prover, specified(family, arguments), arguments, section)
         truth = family.oracle(arguments)
         if proof.status == "unknown":
             return Candidate(reason=f"companion_{proof.reason or 'unknown'}")
@@ -135,14 +135,18 @@ def build_problem(
 
 
 _proved: dict[tuple[str, int, str, str], Proof] = {}
+REMEMBERED = 200
+"""Proofs of small tests that a process keeps; the tests that all problems of a family share are fewer."""
 
 
-def _prove_once(family: Family, prover: Prover, instance: Instance, section: Section) -> Proof:
-    """As `prove`; a small test shared by many problems is proved once a process (fresh contexts make it the same proof)."""
+def prove_once(family: Family, prover: Prover, spec: Spec, instance: Instance, section: Section) -> Proof:
+    """Certify; a small test shared by many problems is proved once a process (fresh contexts make it the same proof)."""
     key = (family.name, family.version, prover.name, digest(instance))
-    if key not in _proved:
-        _proved[key] = prove(family, prover, instance, section)
-    return _proved[key]
+    proof = _proved.pop(key, None) or prover.certify(spec, section)
+    _proved[key] = proof  # behind the others: the first one is the one that was needed longest ago
+    if len(_proved) > REMEMBERED:
+        del _proved[next(iter(_proved))]
+    return proof
 
 
 def _disagreement(family: Family, instance: Instance, proof: Proof, truth: Any) -> dict[str, Any]:

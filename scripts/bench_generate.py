@@ -1,9 +1,13 @@
-"""Memory and CPU of stage=generate at several sizes: the parent's peak memory must not grow with the dataset.
+"""Memory and CPU of stage=generate and stage=verify at several sizes: neither's memory may grow with the dataset.
 
-Each size runs in a process of its own; memory is the parent's VmHWM, CPU is parent and workers together.
+    python scripts/bench_generate.py --counts 1000 20000 --words domain=arrays difficulty=medium workers=2
+
+Each stage of each size runs in a process of its own; memory is the peak of the parent and of its largest worker, CPU is
+parent and workers together.
 """
 
 import argparse
+import json
 import os
 import resource
 import subprocess
@@ -11,51 +15,56 @@ import sys
 import tempfile
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-def measure(count: int, words: list[str]) -> dict[str, float]:
-    """Generate once in this process and say what it took."""
+
+def measure(stage_name: str, count: int, home: Path, words: list[str]) -> dict[str, float]:
+    """Run one stage in this process and say what it took."""
     from proceval import config
     from proceval.folder import RunFolder
 
-    settings = config.compose("stage=generate", f"count={count}", *words)
+    settings = config.compose(f"stage={stage_name}", f"count={count}", *words)
     stage = config.build(settings["stage"], "stage")
-    with tempfile.TemporaryDirectory() as home:
-        folder = RunFolder(path=Path(home) / "run", settings=settings, inputs="bench", outputs=Path(home), dataset=None)
-        with folder.open(fresh=True, writes=True):
-            stage.run(folder)
-            problems = sum(1 for _ in folder.problems())
-            megabytes = (folder / "dataset.jsonl").stat().st_size / 1e6
+    made = str(home / "run") if stage_name == "verify" else None
+    folder = RunFolder(path=home / "run", settings=settings, inputs="bench", outputs=home, dataset=made)
+    with folder.open(fresh=False, writes=stage.writes):
+        status = stage.run(folder)
+    if status:
+        raise SystemExit(f"stage={stage_name} ended with status {status}")
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return {
-        "problems": problems,
-        "dataset_mb": megabytes,
-        "parent_peak_mb": used[0].ru_maxrss / 1024,
-        "worker_peak_mb": used[1].ru_maxrss / 1024,
+        "parent_mb": used[0].ru_maxrss / 1024,
+        "worker_mb": used[1].ru_maxrss / 1024,
         "cpu_s": sum(u.ru_utime + u.ru_stime for u in used),
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--counts", type=int, nargs="+", default=[100, 1000], help="problems per family and tier")
     parser.add_argument("--words", nargs="*", default=["domain=arrays", "difficulty=medium"], help="overrides")
-    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.one is not None:
-        found = measure(arguments.one, arguments.words)
-        print(
-            "  ".join(f"{name} {value:,.0f}" for name, value in found.items()),
-            f" per problem {1000 * found['cpu_s'] / found['problems']:.1f} ms CPU",
-        )
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one is not None:
+        stage, count, home = given.one
+        print(json.dumps(measure(stage, int(count), Path(home), given.words)))
         return
-    for count in arguments.counts:
-        command = [sys.executable, __file__, "--one", str(count), "--words", *arguments.words]
-        subprocess.run(
-            command,
-            check=True,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
-        )
+    print("count a cell  problems  dataset MB  stage     parent MB  worker MB  CPU ms a problem")
+    for count in given.counts:
+        with tempfile.TemporaryDirectory() as home:
+            for stage in ("generate", "verify"):
+                command = [sys.executable, __file__, "--one", stage, str(count), home, "--words", *given.words]
+                ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                       env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+                found = json.loads(ended.stdout.splitlines()[-1])
+                dataset = Path(home) / "run" / "dataset.jsonl"
+                problems = sum(1 for _ in dataset.open("rb"))
+                print(
+                    f"{count:12,}{problems:10,}{dataset.stat().st_size / 1e6:12.1f}  {stage:10}{found['parent_mb']:9.1f}"
+                    f"{found['worker_mb']:11.1f}{1000 * found['cpu_s'] / problems:18.1f}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

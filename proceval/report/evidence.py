@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, TypeVar
 
-from proceval.guesses import Floor
+from proceval.guesses import floor
 from proceval.schema import AuditReport, Certificate, Problem, Rejection
 from proceval.seeding import text_digest
 
@@ -65,10 +65,7 @@ def summarise_guesses(problems: Sequence[Problem]) -> Plain:
     for family, rows in grouped(problems, lambda p: p.family).items():
         cells[family] = {}
         for tier, members in grouped(rows, lambda p: p.difficulty, tier_order).items():
-            floor = Floor()
-            for problem in members:
-                floor.add(problem)
-            cells[family][tier] = floor.report()
+            cells[family][tier] = floor(members)
     return cells
 
 

@@ -6,18 +6,20 @@ nor the other cells can change it. Work runs in forked, killable workers; the pa
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
+from itertools import tee
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from proceval import folder as files
-from proceval.assembly import Cell, Shelf, assemble, more, shelve, wanted
+from proceval.assembly import Shelf, assemble, more, shelve, wanted
 from proceval.errors import Finding, InputError, Malformed
 from proceval.folder import RunFolder
-from proceval.journal import SHAPE_DIGITS, Entry, Journal, Ticket
+from proceval.journal import SHAPE_DIGITS, Cell, Entry, Journal, Ticket
 from proceval.problem import Candidate, build_problem
 from proceval.protocols import Family, Instance, Prover
 from proceval.schema import Rejection
@@ -94,23 +96,21 @@ class Generate:
 
     # ------------------------------------------------------------------------------------- the parent
 
-    def _tickets(self) -> list[Ticket]:
+    def _tickets(self) -> Iterator[Ticket]:
         """Every candidate that this process answers for at first: all of them, or one shard's."""
-        asked = wanted(self.families, self.cells, self.count)
-        return [
-            Ticket(*cell, index) for cell, number in asked.items() for index in range(self.shard, number, self.shards)
-        ]
+        for cell, number in wanted(self.families, self.cells, self.count).items():
+            for index in range(self.shard, number, self.shards):
+                yield Ticket(*cell, index)
 
     def _make(self, folder: RunFolder, shards: Sequence[Path]) -> None:
         """Prove whatever the journal and the shards do not hold yet, top up what fell short, and assemble the dataset."""
         path = folder / "generation.partial.jsonl"
         journal = Journal(path)
         journal.absorb(shards)
-        tickets = self._tickets()
-        while tickets:
-            self._prove(folder / "certificates", folder, journal, tickets)
-            shelves = shelve(journal, wanted(self.families, self.cells, self.count)).shelves
-            tickets = self._unseen(journal, shelves)
+        asked = wanted(self.families, self.cells, self.count)
+        self._prove(folder / "certificates", folder, journal, self._tickets)
+        while tickets := self._unseen(journal, shelve(journal, asked)):
+            self._prove(folder / "certificates", folder, journal, partial(iter, tickets))
         assemble(folder, journal, self.families, self.cells, self.count)
         journal.close()
         path.unlink()
@@ -123,7 +123,7 @@ class Generate:
             for ticket in offered:
                 family, shelf = self.families[ticket.family], shelves[ticket.family, ticket.difficulty]
                 shape = digest(family.canonical(self._sampled(ticket, 0), ticket.difficulty))[:SHAPE_DIGITS]
-                if shape in shelf.shapes:
+                if shelf.holds(shape):
                     entry = Entry(**asdict(ticket), problem=None, canonical=shape, certificates=(), rejections=())
                     journal.add(entry, files.line(entry))
                     shelf.tried = ticket.index + 1
@@ -140,21 +140,26 @@ class Generate:
             progress.say(f"generate {done} stands already")
             return 0
         journal = Journal(done.with_suffix(".partial"))
-        self._prove(done.parent / "certificates", folder, journal, self._tickets())
+        self._prove(done.parent / "certificates", folder, journal, self._tickets)
+        candidates = len(journal)
         journal.close()
         os.replace(journal.path, done)
         progress.say(
-            f"generate shard {self.shard} of {self.shards}: {len(journal.marks)} candidates; when all shards stand, merge them"
+            f"generate shard {self.shard} of {self.shards}: {candidates} candidates; when all shards stand, merge them"
         )
         return 0
 
-    def _prove(self, certificates: Path, folder: RunFolder, journal: Journal, tickets: Sequence[Ticket]) -> None:
-        waiting = [ticket for ticket in tickets if ticket not in journal.marks]
+    def _prove(
+        self, certificates: Path, folder: RunFolder, journal: Journal, tickets: Callable[[], Iterator[Ticket]]
+    ) -> None:
+        left = sum(ticket not in journal for ticket in tickets())
+        # Two readers of one stream: the pool runs ahead by a few tickets, which is all that is held of them.
+        waiting, given = tee(ticket for ticket in tickets() if ticket not in journal)
         with (
             Pool(self._candidate, workers=self.workers, **self.prover.limits) as pool,
-            progress.bar("generate", len(waiting)) as advance,
+            progress.bar("generate", left) as advance,
         ):
-            for number, (ticket, reply) in enumerate(zip(waiting, pool.map(waiting), strict=True), 1):
+            for number, (reply, ticket) in enumerate(zip(pool.map(waiting), given, strict=True), 1):
                 found = self._received(folder, ticket, reply)
                 for sha256, text in found.texts.items():
                     files.write_text(certificates, sha256, text, "smt2")

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from proceval import folder as files
 from proceval.errors import InputError, Malformed
 from proceval.folder import RunFolder
-from proceval.problem import problem_id, specified
+from proceval.problem import problem_id, prove_once, specified
 from proceval.protocols import Family, Prover, Section
 from proceval.register import Register
 from proceval.release import overlap
@@ -165,7 +165,7 @@ class Verify:
             except Malformed as error:
                 yield f"{field}.arguments", f"breaks the family's contract: {error}"
                 continue
-            proof = self.prover.certify(spec, _prefixed(section, field))
+            proof = prove_once(family, self.prover, spec, test.arguments, _prefixed(section, field))
             if proof.status != "unique":
                 yield f"{field}.arguments", f"{proof.status} instead of unique ({proof.reason})"
                 continue
