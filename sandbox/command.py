@@ -58,6 +58,8 @@ class Programme:
     def __init__(self, options: shell.Options) -> None:
         self.refusal: str | None = None
         self.tree: int | None = None
+        self.listener: socket.socket | None = None
+        """Listens where the commands can connect and nobody else, None without namespaces."""
         answer, descriptors = self._start(options)
         if answer[:1] == b"N":
             self.refusal = answer[1:].decode("utf-8", "replace")
@@ -67,6 +69,7 @@ class Programme:
             self.stop()
             raise SandboxFault(f"the shell programme did not start: {answer[1:].decode('utf-8', 'replace')}")
         self.tree = descriptors[0] if descriptors else None
+        self.listener = socket.socket(fileno=descriptors[1]) if len(descriptors) > 1 else None
         self.missing: list[str] = json.loads(answer[1:])
 
     def _start(self, options: shell.Options) -> tuple[bytes, list[int]]:
@@ -95,7 +98,7 @@ class Programme:
         patience.register(self.control, select.POLLIN)
         patience.poll(int(1000 * _START_S))
         try:
-            message, descriptors, _, _ = socket.recv_fds(self.control, 1 << 16, 1, socket.MSG_DONTWAIT)
+            message, descriptors, _, _ = socket.recv_fds(self.control, 1 << 16, 2, socket.MSG_DONTWAIT)
         except OSError as error:
             return f"F{error}".encode(), []
         return message, descriptors
@@ -115,6 +118,8 @@ class Programme:
     def stop(self) -> None:
         """End the programme and all it runs, within seconds, and let go of the tree."""
         self.control.close()
+        if self.listener is not None:
+            self.listener.close()
         if self.tree is not None:
             os.close(self.tree)
             self.tree = None

@@ -1,7 +1,8 @@
 """Runs the shell commands of one workspace: the programme between the host and the commands.
 
 Started by the host with JSON of `Options` as its argument. It builds a world of its own once (see `namespaces`), with the
-workspace's tree in it as a tmpfs of limited size, and hands the host a descriptor of that tree. Then the control socket
+workspace's tree in it as a tmpfs of limited size, and hands the host descriptors of that tree and of a socket that listens
+on the world's own loopback, where only its commands can connect. Then the control socket
 brings, per command, four descriptors: an `Order` as JSON to read, stdout, stderr, and a socket to report on. A process
 forked for it becomes the first of a process namespace, says what protection is missing, runs the command, collects
 orphans and says how it ended; when it ends or is killed, the kernel kills everything that is left. The end of the
@@ -9,12 +10,14 @@ control socket ends all. Without namespaces there are only limits and a search f
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import resource
 import select
 import signal
 import socket
+import struct
 import sys
 from dataclasses import dataclass
 from typing import NoReturn
@@ -33,6 +36,7 @@ _NAMES = {
     "hosts": "127.0.0.1 localhost\n",
 }
 _SET_CHILD_SUBREAPER = 36
+_SET_INTERFACE_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,7 @@ def main() -> NoReturn:
             os._exit(0)
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
         tree.append(os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        tree += _listen()
     else:
         namespaces.become(user)
         syscalls.prctl(_SET_CHILD_SUBREAPER, 1)
@@ -91,6 +96,17 @@ def main() -> NoReturn:
     for number in tree:
         os.close(number)
     _serve(control, options)
+
+
+def _listen() -> list[int]:
+    """Bring up this world's loopback and listen there; nothing where the system does not allow it."""
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            fcntl.ioctl(any_socket, _SET_INTERFACE_FLAGS, struct.pack("16sh14x", b"lo", _UP_AND_RUNNING))
+        listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+    except OSError:
+        return []
+    return [listener.detach()]
 
 
 def _furnish(options: Options, owner: str) -> None:

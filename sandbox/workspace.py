@@ -4,8 +4,9 @@ import contextlib
 import errno
 import math
 import os
+import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
@@ -27,7 +28,7 @@ class Workspace:
     output of all together; `processes` how many there may be at a time. `disk_bytes` is what the copy may hold in all: it
     lies in memory, in a file system of that size (where there are no namespaces, on disk, and is measured). Every command
     finds an empty home and /tmp of `temporary_bytes` each. `environment` names the variables of this process that
-    commands may see. `degraded` is "warn" or "refuse" as in the sandboxes. Making one blocks for about a tenth of a second;
+    commands may see, `programmes` further folders that they may read at their own place. `degraded` is "warn" or "refuse" as in the sandboxes. Making one blocks for about a tenth of a second;
     it raises ValueError when `source` holds links that lead out of it or does not fit, SandboxFault when commands could
     not be run or only without a layer under "refuse". Commands see the copy as /workspace.
     """
@@ -42,6 +43,7 @@ class Workspace:
         temporary_bytes: int,
         environment: Sequence[str],
         degraded: str,
+        programmes: Sequence[str] = (),
     ) -> None:
         if sys.platform != "linux":
             raise SandboxFault("workspaces need Linux")
@@ -50,6 +52,8 @@ class Workspace:
         self._degraded = degraded
         self._owner = namespaces.own_user(_USER)
         self._folder: str | None = None
+        self._kept: str | None = None
+        self._shown = [os.path.realpath(folder) for folder in programmes]
         self._told: tuple[str, ...] = ()
         self._source = None if source is None else os.path.realpath(source)
         self._programme: Programme | None = self._start(temporary_bytes)
@@ -71,7 +75,7 @@ class Workspace:
             control=-1,
             user=_USER,
             namespaces=True,
-            programmes=[prefix for prefix in prefixes if not prefix.startswith("/usr")],
+            programmes=[path for path in (*prefixes, *self._shown) if not path.startswith("/usr")],
             disk_bytes=self._disk_bytes,
             temporary_bytes=temporary_bytes,
         )
@@ -89,13 +93,29 @@ class Workspace:
             raise SandboxFault(f"no folder for the workspace: {error}") from error
         return programme
 
-    def run(self, command: str) -> CommandOutcome:
-        """Run a command line in bash, /workspace being the working directory; blocks this thread."""
-        return drive(self._run(command))
+    def run(
+        self, command: str, *, environment: Mapping[str, str] | None = None, limits: Limits | None = None
+    ) -> CommandOutcome:
+        """Run a command line in bash, /workspace being the working directory; blocks this thread.
 
-    async def arun(self, command: str) -> CommandOutcome:
+        `environment` is added to what every command sees, `limits` stand for the workspace's own.
+        """
+        return drive(self._run(command, environment or {}, limits or self.limits))
+
+    async def arun(
+        self, command: str, *, environment: Mapping[str, str] | None = None, limits: Limits | None = None
+    ) -> CommandOutcome:
         """The same on the event loop; cancelling kills the command and all its processes."""
-        return await adrive(self._run(command))
+        return await adrive(self._run(command, environment or {}, limits or self.limits))
+
+    def listener(self) -> socket.socket:
+        """A socket, the caller's to close, on which the host serves the commands; its port is on their loopback.
+
+        Where there are no namespaces it is on the host's loopback, which others can reach, too.
+        """
+        if self._programme is not None and self._programme.listener is not None:
+            return self._programme.listener.dup()
+        return socket.create_server(("127.0.0.1", 0))
 
     def read(self, path: str, most_bytes: int = 1 << 24) -> bytes:
         """The bytes of a file; ValueError for a path that leaves the workspace, goes through a link, or is too long."""
@@ -114,10 +134,12 @@ class Workspace:
         """What differs from the folder it was copied from."""
         return fixture.difference(self.before, self.list())
 
-    def diff(self) -> str:
-        """The changes as one unified diff; links, modes and folders as one line each."""
+    def diff(self, skip: Sequence[str] = ()) -> str:
+        """The changes as one unified diff; links, modes and folders as one line each; nothing that `skip` covers."""
         parts = []
         for change in self.changes():
+            if fixture.covered(change.path, skip):
+                continue
             kinds = {entry.kind for entry in (change.before, change.after) if entry}
             if kinds == {"file"}:
                 before = None if change.before is None else self._original(change.path)
@@ -149,6 +171,25 @@ class Workspace:
         with self._room():
             archive.unpack(packed, self._tree, self._owner)
 
+    def settle(self) -> None:
+        """Take what is there now for the folder it was copied from: changes, diff and restore refer to it from here on.
+
+        Raises ValueError, as `pack` does, for what cannot be packed.
+        """
+        packed = self.pack(sys.maxsize)
+        self._forget_kept()
+        try:
+            self._kept = scratch.make("settled-")
+            archive.unpack(packed, self._kept, os.geteuid())
+        except OSError as error:
+            raise SandboxFault(f"no folder for what the workspace was: {error}") from error
+        self._source, self.before = self._kept, fixture.survey(self._tree)
+
+    def _forget_kept(self) -> None:
+        if self._kept is not None:
+            scratch.remove(self._kept)
+            self._kept = None
+
     def _original(self, path: str) -> bytes:
         assert self._source is not None
         return beneath.read(self._source, path, 1 << 24)
@@ -158,6 +199,7 @@ class Workspace:
         if self._programme is not None:
             self._programme.stop()
             self._programme = None
+        self._forget_kept()
         if self._folder is not None:
             scratch.remove(self._folder)
             self._folder = None
@@ -168,12 +210,12 @@ class Workspace:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _run(self, command: str) -> Steps[CommandOutcome]:
+    def _run(self, command: str, environment: Mapping[str, str], limits: Limits) -> Steps[CommandOutcome]:
         if self._programme is None:
             raise ValueError("this workspace is closed")
         too_large = self._too_large if self._folder is not None else None
-        order = self._order(command)
-        running = Running(self._programme, order, self.limits, tell=self._tell, too_large=too_large)
+        order = self._order(command, environment, limits)
+        running = Running(self._programme, order, limits, tell=self._tell, too_large=too_large)
         try:
             outcome = yield from running.watch()
         finally:
@@ -220,7 +262,7 @@ class Workspace:
                 raise
             raise ValueError(f"the workspace has no room for it (disk_bytes={self._disk_bytes})") from None
 
-    def _order(self, command: str) -> shell.Order:
+    def _order(self, command: str, more: Mapping[str, str], limits: Limits) -> shell.Order:
         inside = self._folder is None
         environment = {
             "PATH": ":".join(self._places),
@@ -232,10 +274,10 @@ class Workspace:
         return shell.Order(
             command=command,
             folder=shell.FOLDER if inside else self._tree,
-            environment=environment | self._environment,
-            cpu_s=math.ceil(self.limits.cpu_s),
-            memory_bytes=self.limits.memory_bytes,
-            file_bytes=self.limits.file_bytes,
+            environment=environment | self._environment | dict(more),
+            cpu_s=math.ceil(limits.cpu_s),
+            memory_bytes=limits.memory_bytes,
+            file_bytes=limits.file_bytes,
             processes=self._processes,
         )
 
