@@ -68,6 +68,8 @@ class Base(ABC, Generic[L]):
     solver: ClassVar[Callable[..., Any]]
     imports: ClassVar[str] = ""
     """Import lines that the reference needs, or nothing."""
+    source: ClassVar[str] = ""
+    """Where the reference's algorithm comes from."""
     level: ClassVar[type[Level]]
 
     def __init__(self, *, difficulty: Mapping[str, Any], own: Mapping[str, Any]):

@@ -44,6 +44,7 @@ class EquilibriumIndex(Base[Level]):
     oracle_name = "slice_sums"
     solver = equilibrium_index
     level = Level
+    source = "running sums, folklore"
 
     def __init__(self, *, difficulty: Mapping[str, Any], length: Sequence[int] | None, largest_value: int):
         super().__init__(difficulty=difficulty, own={"length": length})

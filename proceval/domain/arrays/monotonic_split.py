@@ -44,6 +44,7 @@ class MonotonicSplit(Base[Level]):
     oracle_name = "scan"
     solver = monotonic_split
     level = Level
+    source = "binary search (Knuth, The Art of Computer Programming 3, 1973)"
 
     def __init__(self, *, difficulty: Mapping[str, Any], length: Sequence[int] | None, spread: int):
         super().__init__(difficulty=difficulty, own={"length": length})

@@ -64,6 +64,7 @@ class DfaProductReachability(Base[automaton.Level]):
     imports = "from typing import Any\n\n\n"
     solver = dfa_product_reachability
     level = automaton.Level
+    source = "product automaton (Rabin and Scott, 1959)"
 
     def __init__(self, *, difficulty: Mapping[str, Any], states: Sequence[int] | None, alphabet: int):
         super().__init__(difficulty=difficulty, own={"states": states})

@@ -62,6 +62,7 @@ class DfaStringAcceptance(Base[automaton.Level]):
     imports = "from typing import Any\n\n\n"
     solver = dfa_string_acceptance
     level = automaton.Level
+    source = "counting walks layer by layer, the transfer matrix (Stanley, 1986)"
 
     def __init__(
         self,

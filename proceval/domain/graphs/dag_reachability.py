@@ -47,6 +47,7 @@ class DagReachability(Base[dag.Level]):
     oracle_name = "closure_rounds"
     solver = dag_reachability
     level = dag.Level
+    source = "graph search (Tarjan, 1972)"
 
     def __init__(self, *, difficulty: Mapping[str, Any], vertices: Sequence[int] | None, density: float | None):
         super().__init__(difficulty=difficulty, own={"vertices": vertices, "density": density})

@@ -73,6 +73,7 @@ class DagShortestPath(Base[dag.Level]):
     oracle_name = f"all_paths to {BRUTE_FORCE_VERTICES} vertices, then bellman_ford"
     solver = dag_shortest_path
     level = dag.Level
+    source = "relaxation in topological order; its proof is the dual programme of potentials (Ford and Fulkerson, 1962)"
 
     def __init__(
         self,

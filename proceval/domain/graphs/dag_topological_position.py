@@ -64,6 +64,7 @@ class DagTopologicalPosition(Base[dag.Level]):
     imports = "import heapq\n\n\n"
     solver = dag_topological_position
     level = dag.Level
+    source = "removal of sources (Kahn, 1962), smallest label first"
 
     def __init__(self, *, difficulty: Mapping[str, Any], vertices: Sequence[int] | None, density: float | None):
         super().__init__(difficulty=difficulty, own={"vertices": vertices, "density": density})
