@@ -72,10 +72,12 @@ class Taken:
         self._register.put("INSERT INTO shape VALUES (?, ?, ?)", *cell, shape)
 
 
-def wanted(families: Mapping[str, Family], cells: Sequence[Cell], count: int) -> dict[Cell, int]:
-    """How many distinct problems each cell can be asked for: `count`, or the size of a smaller space."""
+def wanted(families: Mapping[str, Family], cells: Sequence[Cell], counts: Mapping[str, int]) -> dict[Cell, int]:
+    """How many distinct problems each cell can be asked for: its family's count, or the size of a smaller space."""
     spaces = {cell: families[cell[0]].space(cell[1]) for cell in cells}
-    return {cell: count if space is None else min(count, space) for cell, space in spaces.items()}
+    return {
+        cell: counts[cell[0]] if space is None else min(counts[cell[0]], space) for cell, space in spaces.items()
+    }
 
 
 def shelve(journal: Journal, asked: Mapping[Cell, int]) -> dict[Cell, Shelf]:
@@ -111,10 +113,10 @@ def more(shelves: Mapping[Cell, Shelf], most: int, barren: int) -> list[Ticket]:
 
 
 def assemble(
-    folder: RunFolder, journal: Journal, families: Mapping[str, Family], cells: Sequence[Cell], count: int
+    folder: RunFolder, journal: Journal, families: Mapping[str, Family], cells: Sequence[Cell], counts: Mapping[str, int]
 ) -> None:
     """Write dataset, certificates' index, rejections and generation.json, the last one last: it says that all is there."""
-    shelves = shelve(journal, wanted(families, cells, count))
+    shelves = shelve(journal, wanted(families, cells, counts))
     (folder / "certificates").mkdir(exist_ok=True)
     kept = partial(journal.entries, cells, "kept")
     files.write_records(folder / "certificates" / "index.jsonl", (c for e in kept() for c in e.certificates))
@@ -132,7 +134,9 @@ def assemble(
         "rejected": dict(sorted(reasons.items())),
         "machine_dependent": any(reason.startswith("solver_") for reason in reasons),
         "shortfalls": [
-            _shortfall(cell, shelf.found, families, count) for cell, shelf in shelves.items() if shelf.found < count
+            _shortfall(cell, shelf.found, families, counts[cell[0]])
+            for cell, shelf in shelves.items()
+            if shelf.found < counts[cell[0]]
         ],
         "guess_floor": [
             {"family": cell[0], "difficulty": cell[1], **floor(e.problem for e in journal.entries([cell], "kept"))}

@@ -88,7 +88,7 @@ class Settings(BaseModel):
     engine: Plain
     tracker: Plain
     seed: Annotated[StrictInt | Annotated[StrictStr, Field(min_length=1)], BeforeValidator(_name)]
-    count: Annotated[StrictInt, Field(ge=1, le=1_000_000)]
+    count: Annotated[StrictInt, Field(ge=1, le=1_000_000)] | dict[str, Annotated[StrictInt, Field(ge=1, le=1_000_000)]]
     samples: Annotated[StrictInt, Field(ge=1, le=10_000)]
     pass_k: Annotated[list[Annotated[StrictInt, Field(ge=1)]], Field(min_length=1)]
     shard: Shard

@@ -48,6 +48,10 @@ def run_folder(settings: Plain, identity: str) -> str:
         parts += [chosen] if chosen != default[group] else []
     mode = settings["track"].get("mode", "code")
     parts += [mode] if mode != "code" else []
-    parts += [f"{key}_{settings[key]}" for key in TOLD if str(settings[key]) != default[key].replace("null", "None")]
+    parts += [f"{key}_{_told(settings[key])}" for key in TOLD if _told(settings[key]) != default[key].replace("null", "None")]
     readable = slug("-".join(part for part in parts if part))[:80].rstrip("-._")
     return os.path.join(str(settings.get("outputs", "outputs")), f"{readable}-{identity[:8]}")
+
+
+def _told(value: Any) -> str:
+    return "mixed" if isinstance(value, dict) else str(value)

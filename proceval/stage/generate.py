@@ -45,13 +45,16 @@ class Generate:
         prover: Prover,
         audit: Any,
         seed: int | str,
-        count: int,
+        count: int | dict[str, int],
         workers: int | None,
         attempts: Annotated[int, Field(ge=1)],
         shard: Mapping[str, int],
     ) -> None:
         self.families = {name: family for group in families.values() for name, family in group.items()}
-        self.prover, self.audit, self.seed, self.count, self.attempts = prover, audit, seed, count, attempts
+        self.prover, self.audit, self.seed, self.attempts = prover, audit, seed, attempts
+        self.counts = {name: count.get(name, 0) if isinstance(count, dict) else count for name in self.families}
+        if lacking := [name for name, number in self.counts.items() if number < 1]:
+            raise InputError(f"count: no number of problems for {', '.join(lacking)}; give one for every family chosen")
         self.workers = workers or os.cpu_count() or 1
         self.cells: list[Cell] = [(name, tier) for name, family in self.families.items() for tier in family.tiers]
         self.shards, self.shard = shard["count"], shard["index"]
@@ -98,7 +101,7 @@ class Generate:
 
     def _tickets(self) -> Iterator[Ticket]:
         """Every candidate that this process answers for at first: all of them, or one shard's."""
-        for cell, number in wanted(self.families, self.cells, self.count).items():
+        for cell, number in wanted(self.families, self.cells, self.counts).items():
             for index in range(self.shard, number, self.shards):
                 yield Ticket(*cell, index)
 
@@ -107,11 +110,11 @@ class Generate:
         path = folder / "generation.partial.jsonl"
         journal = Journal(path)
         journal.absorb(shards)
-        asked = wanted(self.families, self.cells, self.count)
+        asked = wanted(self.families, self.cells, self.counts)
         self._prove(folder / "certificates", folder, journal, self._tickets)
         while tickets := self._unseen(journal, shelve(journal, asked)):
             self._prove(folder / "certificates", folder, journal, partial(iter, tickets))
-        assemble(folder, journal, self.families, self.cells, self.count)
+        assemble(folder, journal, self.families, self.cells, self.counts)
         journal.close()
         path.unlink()
 
@@ -119,7 +122,8 @@ class Generate:
         """The next candidates worth a proof: one whose shape is on the shelf already is a duplicate without any."""
         tickets: list[Ticket] = []
         while not tickets:
-            offered = more(shelves, most=20 * self.count + 200, barren=self.count + BARREN)
+            largest = max(self.counts.values())
+            offered = more(shelves, most=20 * largest + 200, barren=largest + BARREN)
             for ticket in offered:
                 family, shelf = self.families[ticket.family], shelves[ticket.family, ticket.difficulty]
                 shape = digest(family.canonical(self._sampled(ticket, 0), ticket.difficulty))[:SHAPE_DIGITS]
