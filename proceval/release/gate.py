@@ -1,4 +1,7 @@
-"""The gate before an upload: a release must be whole, agree with itself, and prove again what it says it proves."""
+"""The gate before an upload: a release must be whole, agree with itself, and prove again what it says it proves.
+
+Beyond what recheck.py does for strangers it builds every text again from its instance, which needs the families.
+"""
 
 import os
 import zipfile
@@ -8,11 +11,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from proceval.errors import InputError
+from proceval.errors import InputError, Malformed
 from proceval.folder import file_digest
+from proceval.problem import specified
+from proceval.protocols import Family
 from proceval.release import recheck
 from proceval.release.manifest import Tally
-from proceval.release.rows import COLUMNS, Row, arrow_schema
+from proceval.release.rows import COLUMNS, Row, arrow_schema, problem
+from proceval.seeding import text_digest
 from sandbox.worker import Pool, Reply
 
 Fault = tuple[str, str]
@@ -25,6 +31,7 @@ TIMEOUT_S = 3600.0
 def faults(
     release: Path,
     *,
+    families: Mapping[str, Family],
     again: int | str,
     workers: int | None,
     limits: Mapping[str, Any],
@@ -40,7 +47,7 @@ def faults(
         raise InputError(f"{error}; stage=export makes a release") from error
     damaged = list(recheck.file_faults(release))
     yield from damaged
-    yield from _counts(release, told)
+    yield from _counts(release, told, families)
     try:
         yield from _columns(release, told)
     except (OSError, ValueError) as error:  # Arrow's errors are ValueErrors or OSErrors
@@ -49,8 +56,8 @@ def faults(
         yield from _proofs(release, again, workers or os.cpu_count() or 1, limits, advance)
 
 
-def _counts(release: Path, told: Mapping[str, Any]) -> Iterator[Fault]:
-    """The rows against what the manifest counts, each row against the canary and against its own id."""
+def _counts(release: Path, told: Mapping[str, Any], families: Mapping[str, Family]) -> Iterator[Fault]:
+    """The rows against what the manifest counts, each row against the canary, its own id and its specifications."""
     tally, seen = Tally(), dict[str, int]()
     for number, (_, row) in enumerate(recheck.rows(release), 1):
         if list(row) != list(COLUMNS):
@@ -62,6 +69,7 @@ def _counts(release: Path, told: Mapping[str, Any]) -> Iterator[Fault]:
             yield f"row {number}, id", f"stands already in row {seen[row['id']]}"
         seen.setdefault(row["id"], number)
         yield from ((f"row {number}, {field}", sentence) for field, sentence in recheck.content_faults(row))
+        yield from ((f"row {number}, {field}", sentence) for field, sentence in _specifications(row, families))
         if row["audit"] and row["audit"]["survived"]:
             yield f"row {number}, audit", f"{row['audit']['survived']} mutants survive its tests"
         tally.add(row)
@@ -71,6 +79,29 @@ def _counts(release: Path, told: Mapping[str, Any]) -> Iterator[Fault]:
             yield "manifest.json", f"{name} is not what the rows hold"
     if str(told.get("canary")) not in (release / "README.md").read_text(encoding="utf-8"):
         yield "README.md", "does not hold the canary"
+
+
+def _specifications(row: Row, families: Mapping[str, Family]) -> Iterator[Fault]:
+    """Whether each proof begins with the text that the family writes for the very instance of its test."""
+    try:
+        found = problem(row)
+    except InputError as error:
+        yield "row", str(error)
+        return
+    family = families.get(found.family)
+    if family is None or family.version != found.family_version:
+        yield "family", f"{found.family} {found.family_version} is not among the families here, or not in this version"
+        return
+    tests = {**dict(enumerate(found.tests)), **{-1 - n: test for n, test in enumerate(found.examples)}}
+    for item in row["evidence"]:
+        test = tests.get(item["test"])
+        try:
+            text = specified(family, test.arguments).existence() if test else ""
+        except Malformed as error:
+            yield f"test {item['test']}", f"breaks the family's contract: {error}"
+            continue
+        if not item["queries"] or item["queries"][0]["smt_sha256"] != text_digest(text):
+            yield f"evidence of test {item['test']}", "does not begin with the text that follows from its instance"
 
 
 def _columns(release: Path, told: Mapping[str, Any]) -> Iterator[Fault]:

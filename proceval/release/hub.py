@@ -1,5 +1,6 @@
 """Uploading a release to the Hugging Face hub, or to whatever HF_ENDPOINT names."""
 
+import os
 import re
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def upload(release: Path, *, repo_id: str, private: bool, token: str) -> str:
         from huggingface_hub.errors import HfHubHTTPError
     except ImportError as error:
         raise InputError("stage=push needs huggingface_hub: pip install 'proceval[hub]'") from error
-    api = HfApi(token=token, library_name="proceval")
+    api = HfApi(token=token, endpoint=os.environ.get("HF_ENDPOINT"), library_name="proceval")
     client: type[Exception] = HfHubHTTPError.__mro__[1]  # the base class of its HTTP client's errors
     try:
         api.create_repo(repo_id, repo_type="dataset", private=private, exist_ok=True)

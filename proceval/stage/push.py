@@ -7,6 +7,7 @@ from typing import Any
 
 from proceval.errors import InputError
 from proceval.folder import RunFolder
+from proceval.protocols import Family
 from proceval.release import gate, hub
 from proceval.release.write import is_release
 from proceval.stage import progress
@@ -29,12 +30,14 @@ class Push:
         repo_id: str | None,
         private: bool,
         recheck: int | str,
+        families: Mapping[str, Mapping[str, Family]],
         workers: int | None,
         limits: Mapping[str, Any],
     ) -> None:
         if recheck != "all" and (isinstance(recheck, str) or recheck < 1):
             raise InputError(f"recheck={recheck}: allowed is a number of problems from 1, or all")
         self.release, self.repo_id, self.private, self.recheck = release, repo_id, private, recheck
+        self.families = {name: family for group in families.values() for name, family in group.items()}
         self.workers, self.limits = workers, dict(limits)
 
     def check(self, folder: RunFolder) -> None:
@@ -58,7 +61,12 @@ class Push:
         found = []
         with progress.bar("gate", None) as advance:
             for where, sentence in gate.faults(
-                release, again=self.recheck, workers=self.workers, limits=self.limits, advance=advance
+                release,
+                families=self.families,
+                again=self.recheck,
+                workers=self.workers,
+                limits=self.limits,
+                advance=advance,
             ):
                 found.append(where)
                 if len(found) <= SHOWN:
