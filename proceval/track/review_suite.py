@@ -6,7 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,11 @@ def load(folder: Path, glob: str) -> Suite:
         skill=skill_in(folder),
         samples={case.id: _samples(folder / "cases" / name / "selftest") for name, case in cases.items()},
     )
+
+
+def with_skill(suite: Suite, path: Path) -> Suite:
+    """The suite with another skill."""
+    return replace(suite, skill=read_skill(path))
 
 
 def slug(text: str) -> str:

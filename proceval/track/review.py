@@ -1,0 +1,250 @@
+"""Review files: flag what is wrong, leave alone what is right, rewrite nothing; with and without a skill."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from proceval.errors import Finding, InputError
+from proceval.protocols import (
+    AskJudge,
+    AskModel,
+    CheckText,
+    Judgement,
+    Model,
+    Respond,
+    Strategy,
+    Submission,
+    Task,
+)
+from proceval.schema import CaseFile, Message, Outcome, ReviewCase
+from proceval.scorer.judge import Ruling
+from proceval.scorer.reasoning import without_reasoning
+from proceval.scorer.review import Review as Scorer
+from proceval.track import review_leaks, review_stamp, review_suite, review_written
+from proceval.track.review_reading import converse
+from proceval.track.review_suite import Skill, Suite
+from proceval.track.review_untouched import Listing, differences, listing
+from proceval.track.workplace import Workplace
+
+_HERE = Path(__file__).parent
+_TEXTS = {
+    name: Template((_HERE / f"review_{name}.md").read_text(encoding="utf-8"))
+    for name in ("prompt", "tools", "skill", "canary")
+}
+Arm = Literal["baseline", "treatment"]
+
+
+class Review:
+    """Cases of a suite, each asked bare (`baseline`) and with the suite's skill (`treatment`).
+
+    `files` says how the reviewer gets at them: in the `prompt`, by read-only `tools`, or in a throw-away `workspace`
+    where a model that is a command may do as it likes. Without judges only cases with a key can be graded.
+    """
+
+    mode: Literal["review"] = "review"
+    proved = False
+    failures: frozenset[Outcome] = frozenset({"rewrote"})
+
+    def __init__(
+        self,
+        *,
+        suite: str | None,
+        cases: str,
+        skill: str | None,
+        arms: Annotated[list[Arm], Field(min_length=1)],
+        files: Literal["prompt", "tools", "workspace"],
+        turns: Annotated[int, Field(ge=1)],
+        canary: bool,
+        homes: list[str],
+        skill_folder: str,
+        traces: list[str],
+        judges: dict[str, Any],
+        judge_attempts: Annotated[int, Field(ge=1)],
+        families: dict[str, Any],
+        workspace: Any,
+        packed_bytes: Annotated[int, Field(ge=1)],
+    ):
+        if len(set(arms)) != len(arms):
+            raise InputError(f"track.arms={arms}: an arm is there twice")
+        self.arms = tuple(arms)
+        self.files, self._turns, self._canary, self._homes = files, turns, canary, homes
+        self._folder = review_suite.OWN if suite is None else Path(suite)
+        self._glob, self._skill = cases, skill
+        self._skill_folder, self._traces = skill_folder, traces
+        self._judges, self._attempts = dict(judges), judge_attempts
+        self._families, self._workspace, self._packed_bytes = families, workspace, packed_bytes
+        self._suite: Suite | None = None
+        self._before: dict[tuple[str, str], Listing] = {}
+        self._run_folder = self._stamps = Path()
+
+    # -------------------------------------------------------------------------------------- cases and arms
+
+    def cases(self, folder: Any) -> Sequence[ReviewCase]:
+        """The chosen cases; raises InputError for a suite that is not as it must be, Finding for a skill that leaks."""
+        suite = review_suite.load(self._folder, self._glob)
+        if self._skill is not None:
+            suite = review_suite.with_skill(suite, Path(self._skill))
+        if suite.skill is None and "treatment" in self.arms:
+            raise InputError(
+                f"{self._folder}: has no skill, so there is no arm treatment; give track.arms=[baseline] or track.skill=PATH"
+            )
+        if not self._judges and any(case.key is None for case in suite.cases):
+            raise InputError(f"track.judges: none, but case {_keyless(suite)} has no key.json to be graded by")
+        if suite.skill is not None and "baseline" in self.arms:
+            leaks = review_leaks.in_cases(suite.skill.name, suite.cases)
+            leaks += review_leaks.in_homes(suite.skill.name, self._homes)
+            if leaks:
+                more = f" (and {len(leaks) - 1} more)" if len(leaks) > 1 else ""
+                raise Finding(f"the skill leaks into the baseline: {leaks[0]}{more}; remove it, or give track.homes=[...]")
+        self._suite, self._run_folder, self._stamps = suite, folder.path, review_stamp.home(folder.outputs)
+        return suite.cases
+
+    def prompt(self, case: ReviewCase, arm: str) -> tuple[Message, ...]:
+        """What a user would ask, with the files where they go into the prompt, after the skill where it is a text."""
+        if not isinstance(case, ReviewCase):
+            raise InputError("track=review asks for reviews; the case given is none")
+        texts = {"prompt": case.prompt.strip(), "files": "\n\n".join(map(_shown, case.files))}
+        text = texts["prompt"] if self.files == "workspace" else _TEXTS[self.files].substitute(texts)
+        return (*self._with_skill(arm), Message(role="user", content=text.strip() + "\n"))
+
+    def scorer(self, sandbox: Any) -> Scorer:
+        """Grader of reviews; where cases have keys it forks a worker that knows their contracts."""
+        cases = self._suite.cases if self._suite is not None else ()
+        families = {name: family for group in self._families.values() for name, family in group.items()}
+        return Scorer(
+            sandbox=sandbox, families=families, cases=cases, judges=len(self._judges), attempts=self._attempts
+        )
+
+    def judges(self) -> tuple[Model, ...]:
+        return tuple(self._judges.values())
+
+    async def ready(self, ask: AskModel) -> None:
+        """Ask the treatment arm which skills it sees. Raises Finding when it does not name the one it was given."""
+        skill = self._known.skill
+        if "treatment" not in self.arms or not self._canary or skill is None:
+            return
+        question = Message(role="user", content=_TEXTS["canary"].template)
+        if self.files != "workspace":
+            answer = await ask("treatment", (*self._with_skill("treatment"), question), None)
+        else:
+            with self._workspace(None) as workspace:
+                self._place(workspace, skill)
+                place = Workplace(workspace, run_folder=self._run_folder, most_bytes=self._packed_bytes)
+                answer = await ask("treatment", (question,), place)
+        if not review_leaks.named(skill.name, answer.text):
+            raise Finding(
+                f"the canary is missing: asked for its skills, the treatment arm did not name {skill.name} but said "
+                f"{answer.text.strip()[:80]!r}; it does not see the skill, or cannot say so (track.canary=false, fresh=true)"
+            )
+
+    # -------------------------------------------------------------------------------------- one sample
+
+    async def work(self, task: Task, strategy: Strategy, respond: Respond, check: CheckText) -> Submission:
+        """Ask for the review; raises InputError for a strategy that would need public tests."""
+        if strategy.requests != (1, 1):
+            raise InputError(f"strategy={strategy.name}: a review has no public tests to go by; give strategy=flat")
+        if self.files == "workspace":
+            return await self._in_workspace(task, respond)
+        if self.files == "tools":
+            completion, said, ended = await converse(respond, task.case.files, self._turns)
+            return Submission(completion, transcript=_visible(said) if ended else "")
+        completion = await strategy.run(respond, check)
+        return Submission(completion, transcript=_visible(completion.text))
+
+    async def judge(self, task: Task, submission: Submission, scorer: Scorer, ask: AskJudge) -> Judgement:
+        """Rewrites and leaks first, then the judges' grades and, where there is a key, the finding."""
+        self._note_judges(task.folder)
+        changes = self._changes(task, submission)
+        found = await self._judged(task, submission, scorer, ask, changes)
+        review_written.write(task, submission, found, changes, list(self._judges.values()))
+        return found[0]
+
+    async def _judged(
+        self, task: Task, submission: Submission, scorer: Scorer, ask: AskJudge, changes: list[str] | None
+    ) -> tuple[Judgement, Ruling | None]:
+        skill = self._known.skill
+        if task.arm == "baseline" and skill is not None and review_leaks.named(skill.name, submission.transcript):
+            leak = f"leak: the baseline's transcript names the skill {skill.name}"
+            return Judgement("case_fault", "case", "leak", detail=leak), None
+        if submission.completion.tool_calls and not submission.transcript:
+            detail = f"no review after {self._turns} requests"
+            return Judgement("turn_limit", "model", "not_read", detail=detail), None
+        judgement, ruling = await scorer.grade(task.case, submission.completion, submission.transcript, ask)
+        if changes:
+            detail = f"the review changed the files: {'; '.join(changes[:3])}{' ...' if len(changes) > 3 else ''}"
+            judgement = Judgement(
+                "rewrote", "model", judgement.extraction, (), detail, judgement.grades, judgement.score
+            )
+        return judgement, ruling
+
+    # -------------------------------------------------------------------------------------- parts of it
+
+    @property
+    def _known(self) -> Suite:
+        assert self._suite is not None, "cases() comes first"
+        return self._suite
+
+    def _with_skill(self, arm: str) -> tuple[Message, ...]:
+        """The skill as a text, for reviewers that look into no folder."""
+        skill = self._known.skill
+        if arm != "treatment" or skill is None or self.files == "workspace":
+            return ()
+        return (Message(role="system", content=_TEXTS["skill"].substitute(name=skill.name, text=skill.text)),)
+
+    async def _in_workspace(self, task: Task, respond: Respond) -> Submission:
+        """A throw-away copy of the files, in which everything is allowed and nothing is forgotten."""
+        with self._workspace(self._known.folders[task.case.id] / "input") as workspace:
+            if task.arm == "treatment" and self._known.skill is not None:
+                self._place(workspace, self._known.skill)
+            self._before[task.case.id, task.arm] = listing(workspace.pack(self._packed_bytes))
+            place = Workplace(workspace, run_folder=task.folder, most_bytes=self._packed_bytes)
+            completion = await respond(workspace=place)
+            if completion.workspace_sha256 is None:
+                raise InputError(
+                    "track.files=workspace is for a model that works in a folder, such as model=command; this one only answers: "
+                    "give track.files=prompt or track.files=tools"
+                )
+            return Submission(completion, place.kept(completion.workspace_sha256), _visible(completion.text))
+
+    def _place(self, workspace: Any, skill: Skill) -> None:
+        for path, text in skill.files.items():
+            workspace.write(f"{self._skill_folder}/{skill.name}/{path}", text.encode("utf-8"))
+
+    def _changes(self, task: Task, submission: Submission) -> list[str] | None:
+        """What differs after the review; None where the reviewer had no hand on the files."""
+        if submission.workspace is None:
+            return None
+        return differences(self._before[task.case.id, task.arm], listing(submission.workspace), self._traces)
+
+    def _note_judges(self, run_folder: Path) -> None:
+        """Say in the run folder which judges graded which rubrics, so that a report can look for their stamps."""
+        review_stamp.note(run_folder, self._stamps, self._judges, self._known.cases)
+
+    def selftest(self, folder: Any, *, engine: Any, sandbox: Any, say: Any) -> int:
+        """stage=selftest: what must be rejected, then the two sides of every rubric; returns the exit status."""
+        from proceval.track.review_selftest import run
+
+        return run(self, folder, engine=engine, say=say)
+
+
+def _keyless(suite: Suite) -> str:
+    return next(case.family for case in suite.cases if case.key is None)
+
+
+def _visible(text: str) -> str:
+    """What a reviewer said, without its reasoning; nothing where that never ends."""
+    return (without_reasoning(text) or "").strip()
+
+
+def _shown(file: CaseFile) -> str:
+    """A file under its path, in a fence that nothing in it closes."""
+    if file.encoding != "utf-8":
+        return f"`{file.path}` (not text)"
+    longest = max(map(len, re.findall(r"`+", file.content)), default=0)
+    fence = "`" * max(3, longest + 1)
+    language = file.path.rpartition(".")[2] if "." in file.path else ""
+    return f"`{file.path}`:\n\n{fence}{language}\n{file.content.rstrip()}\n{fence}"
