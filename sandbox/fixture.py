@@ -179,6 +179,15 @@ def restore(
     return different
 
 
+def lay(root: str, path: str, content: bytes, owner: int) -> None:
+    """An executable file at that path, in folders that are folders; what was in the way is gone."""
+    parent, name = beneath.split(path)
+    _clear_way(root, parent, owner)
+    with beneath.opened(root, parent, make_for=owner) as folder:
+        beneath.discard(name, folder)
+        beneath.make_file(name, folder, content, 0o755, owner)
+
+
 def _content(original: str | None, path: str, entry: Entry) -> bytes:
     if entry.kind != "file":
         return b""

@@ -159,6 +159,12 @@ class Workspace:
         with self._room():
             return fixture.restore(self._tree, self._source, self.before, patterns, self._owner)
 
+    def lay(self, files: Mapping[str, bytes]) -> None:
+        """Put executable files where they belong, whatever is in the way; ValueError for a path that is not plain."""
+        with self._room():
+            for path, content in files.items():
+                fixture.lay(self._tree, path, content, self._owner)
+
     def pack(self, most_bytes: int) -> bytes:
         """The workspace as it is now, as an uncompressed tar: equal workspaces give equal bytes, see `archive`.
 

@@ -4,6 +4,7 @@ Problem is content and never changes. Evidence (Certificate, AuditReport) is key
 made it. Response is what a model was paid for. Verdicts and summaries are recomputed from these.
 """
 
+from proceval.schema.agent import AgentCase, AgentCheck, Call, CheckKind, WeightedCriterion
 from proceval.schema.answer import (
     UNSCORED,
     Completion,
@@ -29,6 +30,11 @@ __all__ = [
     "SCHEMA_VERSION",
     "Sparse",
     "Status",
+    "AgentCase",
+    "AgentCheck",
+    "Call",
+    "CheckKind",
+    "WeightedCriterion",
     "Problem",
     "Test",
     "ABSENT",

@@ -1,0 +1,92 @@
+"""Workspaces made to one measure."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from proceval.errors import Unscored
+from sandbox.contract import Limits
+from sandbox.conversation import SandboxFault
+from sandbox.workspace import Workspace
+
+
+class CaseFault(Exception):
+    """A case's own set-up failed: nobody's answer; the message is one line."""
+
+
+class Workshop:
+    """Opens workspaces, at most `at_once` of them at a time, further ones wait; `limits` are those of each command."""
+
+    def __init__(
+        self,
+        *,
+        limits: Limits,
+        processes: Annotated[int, Field(ge=1)],
+        disk_bytes: Annotated[int, Field(ge=1 << 20)],
+        temporary_bytes: Annotated[int, Field(ge=1 << 16)],
+        environment: list[str],
+        programmes: list[str],
+        degraded: Literal["warn", "refuse"],
+        at_once: Annotated[int, Field(ge=1)],
+    ):
+        self.limits, self.most_bytes = limits, 2 * disk_bytes + (256 << 20)
+        self._processes, self._disk_bytes, self._temporary_bytes = processes, disk_bytes, temporary_bytes
+        self._environment, self._programmes, self._degraded = environment, programmes, degraded
+        self._at_once = at_once
+        self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+
+    @contextlib.asynccontextmanager
+    async def open(self, source: Path | None, setup: Sequence[str] = ()) -> AsyncIterator[Workspace]:
+        """A copy of `source` after `setup`; what it is then is its baseline.
+
+        Raises CaseFault when the folder cannot be copied or a command of `setup` fails, Unscored for the sandbox's own
+        failures, here and inside the block.
+        """
+        async with self._place():
+            try:
+                workspace = await asyncio.to_thread(self._make, source)
+            except ValueError as error:
+                raise CaseFault(f"the fixture cannot be copied: {error}") from error
+            except SandboxFault as error:
+                raise Unscored(f"workspace: {error}") from error
+            try:
+                for command in setup:
+                    await self._set_up(workspace, command)
+                await asyncio.to_thread(workspace.settle)
+                yield workspace
+            except SandboxFault as error:
+                raise Unscored(f"workspace: {error}") from error
+            finally:
+                workspace.close()
+
+    def _place(self) -> asyncio.Semaphore:
+        """The places of the running event loop."""
+        loop = asyncio.get_running_loop()
+        if self._places is None or self._places[0] is not loop:
+            self._places = (loop, asyncio.Semaphore(self._at_once))
+        return self._places[1]
+
+    def _make(self, source: Path | None) -> Workspace:
+        return Workspace(
+            source,
+            limits=self.limits,
+            processes=self._processes,
+            disk_bytes=self._disk_bytes,
+            temporary_bytes=self._temporary_bytes,
+            environment=self._environment,
+            programmes=self._programmes,
+            degraded=self._degraded,
+        )
+
+    async def _set_up(self, workspace: Workspace, command: str) -> None:
+        outcome = await workspace.arun(command)
+        if outcome.fault is not None:
+            raise Unscored(f"workspace: {outcome.fault}")
+        if outcome.exit_code != 0:
+            ended = f"exit {outcome.exit_code}" if outcome.kind == "exited" else outcome.kind
+            said = " ".join((outcome.stderr.strip() or outcome.stdout.strip()).split())[-200:]
+            raise CaseFault(f"setup failed ({ended}): {' '.join(command.split())[:200]}" + (f": {said}" if said else ""))
