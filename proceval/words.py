@@ -58,11 +58,14 @@ def misspelt(arguments: list[str]) -> str | None:
     for argument in arguments:
         match = re.match(r"^[+~]{0,2}([A-Za-z_]\w*)(?:[./@][^=]*)?(?:=|$)", argument)
         if match is None:
-            continue
+            return f"'{argument}' is no KEY=VALUE; `python -m proceval --help` lists the keys"
         if match[1] not in known:
             near = difflib.get_close_matches(match[1], known, 1, 0.6)
             advice = f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}."
             return f"unknown key '{match[1]}' in '{argument}'; {advice}"
+        nothing = re.fullmatch(r"\+?(\w+)=\s*(?:\[[\s,]*\]|null)?\s*", argument)
+        if nothing is not None and nothing[1] in options and nothing[1] != "experiment":
+            return f"'{argument}' chooses nothing; {nothing[1]} needs at least one of: {', '.join(options[nothing[1]])}"
         plain = re.fullmatch(r"\+?(\w+)=([\w,\[\] -]*)", argument)
         if plain is not None and plain[1] in options:
             for option in re.findall(r"[\w-]+", plain[2]):

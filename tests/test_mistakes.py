@@ -1,0 +1,153 @@
+"""Fifty typical mistakes: each gets one clear sentence that names what is wrong, exit status 2, and no traceback."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# One preloaded process forks a child for every command, since importing Hydra fifty times would take a minute.
+RUNNER = """
+import json, os, sys, time
+import proceval.main
+from proceval import config
+for name, part in config.compose().items():  # imports whatever the children would
+    if name in ("stage", "audit", "engine"):
+        config.build(part, name)
+cases = json.load(sys.stdin)
+for number, words in enumerate(cases):
+    pid = os.fork()
+    if pid == 0:
+        for descriptor, name in ((1, "out"), (2, "err")):
+            os.dup2(os.open(f"{number}.{name}", os.O_WRONLY | os.O_CREAT, 0o600), descriptor)
+        sys.argv = ["proceval", *words]
+        from proceval.__main__ import main
+        status = 0
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 1 if end.code else 0
+        except BaseException:
+            import traceback
+            traceback.print_exc()
+            status = 99
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(status)
+    _, ended = os.waitpid(pid, 0)
+    print(os.waitstatus_to_exitcode(ended), flush=True)
+"""
+
+MISTAKES: dict[str, str] = {
+    # command line -> words that its one sentence must hold
+    "domian=graphs": "did you mean 'domain'",
+    "domain=graph": "did you mean 'graphs'",
+    "difficulty=[easy,hrad]": "did you mean 'hard'",
+    "model=mokc": "did you mean 'mock'",
+    "strategy=best_of_m": "best_of_n",
+    "stage=benchmrk": "benchmark",
+    "tracker=wandbb": "wandb",
+    "sandbox=docker": "isolated",
+    "experiment=smok": "smoke",
+    "count=0": "count",
+    "count=many": "count",
+    "count=1.5": "count",
+    "count=-3": "count",
+    "samples=0": "samples",
+    "samples=null": "samples",
+    "pass_k=[]": "pass_k",
+    "pass_k=[0]": "pass_k",
+    "pass_k=3": "pass_k",
+    "shard.count=2 shard.index=2": "shard.index",
+    "shard.cuont=2": "cuont",
+    "workers=0": "workers",
+    "limit=0": "limit",
+    "figures=perhaps": "figures",
+    "dry_run=1": "dry_run",
+    "seed=1.5": "seed",
+    "seed=null": "seed",
+    "port=99999": "port",
+    "track.mode=essay": "track.mode",
+    "track.template=nowhere.md": "nowhere.md",
+    "strategy=best_of_n strategy.attempts=0": "attempts",
+    "strategy.attempt=3": "attempt",
+    "engine.concurrency=0": "concurrency",
+    "engine.budget_usd=-1": "budget_usd",
+    "sandbox.limits.cpu_s=-1": "cpu_s",
+    "sandbox.limits.cpu_seconds=1": "cpu_seconds",
+    "sandbox.degraded=maybe": "degraded",
+    "difficulty.hard.graphs.vertices=[9,3] difficulty=hard": "vertices",
+    "difficulty.hard.graphs.vertex=[3,9] difficulty=hard": "vertex",
+    "domain.arrays.monotonic_split.length=[0,3] domain=arrays": "length",
+    "audit.tiers=[gat] domain=arrays difficulty=easy": "gat",
+    "model=openai_http model.base_url=not-a-url model.id=x": "base_url",
+    "model=litellm model.id=null": "model.id",
+    "model=gold model.temperature=0.5": "temperature",
+    "stage=verify dataset=nowhere.jsonl": "nowhere.jsonl",
+    "stage=evaluate dataset=empty.jsonl": "empty.jsonl",
+    "stage=evaluate dataset=broken.jsonl": "broken.jsonl",
+    "stage=evaluate dataset=foreign.jsonl": "foreign.jsonl",
+    "stage=evaluate": "dataset",
+    "stage=verify": "dataset",
+    "stage=audit reference=nowhere.py tests=empty.jsonl": "nowhere.py",
+    "stage=audit reference=own.py": "tests",
+    "stage=show": "no dataset",
+    "stage=show id=zzz dataset=empty.jsonl": "empty.jsonl",
+    "stage=report dataset=plain": "plain",
+    "stage=report compare=[plain]": "compare",
+    "stage=report compare=[plain,elsewhere]": "plain",
+    "stage=merge shard.count=2": "shard",
+    "stage=push repo_id=nobody": "repo_id",
+    "stage=generate dataset=own.py": "dataset",
+    "_target_=os.getcwd": "_target_",
+    "model._target_=os.getcwd": "_target_",
+    "+extra=1": "extra",
+    "seed": "seed",
+    "=5": "=5",
+    "outputs=own.py": "own.py",
+}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+    """Command line -> (exit status, everything it printed)."""
+    home = tmp_path_factory.mktemp("mistakes")
+    (home / "empty.jsonl").write_text("")
+    (home / "broken.jsonl").write_text('{"id": "a", "fam\n')
+    (home / "foreign.jsonl").write_text('{"question": "1 + 1", "answer": 2}\n')
+    (home / "own.py").write_text("def f(x):\n    return x\n")
+    (home / "plain").mkdir()
+    environment = {k: v for k, v in os.environ.items() if k not in ("HF_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")}
+    run = subprocess.run(
+        [sys.executable, "-c", RUNNER],
+        cwd=home,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+        input=json.dumps([line.split() for line in MISTAKES]),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    statuses = [int(line) for line in run.stdout.split()]
+    left = {path.name for path in home.iterdir()} - {f"{n}.{end}" for n in range(len(MISTAKES)) for end in ("out", "err")}
+    assert left <= {"empty.jsonl", "broken.jsonl", "foreign.jsonl", "own.py", "plain", "outputs"}
+    return {
+        line: (statuses[n], (home / f"{n}.out").read_text() + (home / f"{n}.err").read_text())
+        for n, line in enumerate(MISTAKES)
+    }
+
+
+def test_there_are_fifty() -> None:
+    assert len(MISTAKES) >= 50
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_gets_one_sentence_and_status_2(found: dict[str, tuple[int, str]], line: str) -> None:
+    status, said = found[line]
+    assert "Traceback" not in said
+    assert status == 2, said
+    assert MISTAKES[line] in said
+    assert len(said.strip().splitlines()) <= 3, said
