@@ -102,7 +102,7 @@ class Settings(BaseModel):
     id: StrictStr | None
     reference: StrictStr | None
     tests: StrictStr | None
-    cases: Annotated[StrictStr, Field(min_length=1)]
+    cases: Annotated[StrictStr, Field(min_length=1)] | Annotated[list[StrictStr], Field(min_length=1)]
     suite: Suite
     compare: Annotated[list[StrictStr], Field(min_length=2, max_length=2)] | None
     against: StrictStr | None

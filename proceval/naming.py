@@ -10,6 +10,9 @@ TARGET = "_target_"
 TOLD = ("seed", "count", "samples", "limit")
 """Top-level keys that a folder's name holds where they differ from the defaults; any other key is in its identity."""
 
+OF_AGENTS = ("model", "strategy", "track", "sandbox")
+"""Parts that make an agent's run; the others are of proved problems."""
+
 Plain = dict[str, Any]
 
 
@@ -21,7 +24,7 @@ def slug(text: object) -> str:
 def described(settings: Plain) -> dict[str, str]:
     """Short names of the parts of a run, as a person would write them on the command line."""
     model, mode = settings["model"], settings["track"].get("mode")
-    return {
+    made = {
         "domain": "+".join(sorted(settings["domain"])),
         "difficulty": "+".join(settings["difficulty"]),
         "model": str(model.get("id") or option(model)),
@@ -32,6 +35,7 @@ def described(settings: Plain) -> dict[str, str]:
         "audit": option(settings["audit"]),
         "seed": str(settings["seed"]),
     }
+    return {key: name for key, name in made.items() if option(settings["track"]) != "agent" or key in OF_AGENTS}
 
 
 def option(node: Plain) -> str:
@@ -42,7 +46,8 @@ def option(node: Plain) -> str:
 def run_folder(settings: Plain, identity: str) -> str:
     """`OUTPUTS/DOMAINS-TIERS-MODEL[-what else differs from the defaults]-IDENTITY`, of one configuration always the same."""
     named, default = described(settings), usual(config_dir())
-    parts = ["all" if len(settings["domain"]) == 3 else named["domain"], named["difficulty"], slug(named["model"])]
+    problems = ["all" if len(settings["domain"]) == 3 else named["domain"], named["difficulty"]] if "domain" in named else []
+    parts = [*problems, slug(named["model"])]
     for group in ("track", "strategy", "sandbox", "prover", "audit"):
         chosen = option(settings[group])
         parts += [chosen] if chosen != default[group] else []

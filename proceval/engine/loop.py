@@ -117,7 +117,7 @@ class Engine:
         turns of a repair carry longer prompts, which it does not foresee. null where price or bound is unknown.
         """
         plan = Plan(problems, arms=track.arms, samples=samples)
-        fewest, most = strategy.requests
+        fewest, most = getattr(track, "requests", None) or strategy.requests
         bound = _completion_bound(model)
         tokens, cost = 0, None if bound is None else 0.0
         for problem in problems:

@@ -39,7 +39,7 @@ def evaluation(summary: Plain) -> list[Sheet]:
             for tier, cell in contestant["by_tier"].items():
                 rows.append((f"  {tier}", *_figures(cell, scores["ks"]), percent(floor(summary, tier=tier))))
         notes.append(f"{name}: {_spent(overall)}")
-    if all(row[-1] == NOTHING for row in rows):
+    if summary["problems"] and all(row[-1] == NOTHING for row in rows):
         notes.append(f"guess floor unknown: it takes {FEW} problems of a family and tier")
     columns = ("model", "scored", "pass@1 [95%]", *(f"pass@{k}" for k in scores["ks"] if k != 1), "floor")
     return [Sheet("Evaluation", columns, tuple(rows), tuple(notes), tuple(_warnings(scores))), failures(summary)]

@@ -12,7 +12,12 @@ from proceval.statistics import clustered_interval, mean, pass_at_k, pass_hat_k
 
 OFFLINE = {
     "mock": "mock results show the machinery, they support no claim about difficulty",
+    "scripted_reviewer": "scripted reviews show the machinery, they support no claim about a skill",
     "gold": "gold submits the answer key: its results test the harness, not a model",
+    **dict.fromkeys(
+        (f"scripted_agent/{name}" for name in ("gold", "clumsy", "lazy", "cheating", "cheat")),
+        "scripted_agent runs scripts that lie beside the cases: its results test the harness, not a model",
+    ),
 }
 """What must stand beside the results of models that are handed the key."""
 

@@ -1,19 +1,25 @@
 """Which tables a report has; terminal and Markdown only dress them."""
 
+from proceval.report import agent, review
 from proceval.report.cells import Sheet
 from proceval.report.evidence import Plain
 from proceval.report.evidence_sheets import audit, guesses, operators, problems, rejections
 from proceval.report.score_sheets import by_family, evaluation, examples, jobs
 
 
+OF_ALL = ("config.yaml", "records.jsonl", "verdicts.jsonl")
+"""Files that every evaluation has; the others are of proved problems."""
+
+
 def sheets(summary: Plain) -> list[Sheet]:
     """What a terminal shows, in reading order; a section that the run does not have is one sentence."""
-    return [*jobs(summary), problems(summary), audit(summary), *evaluation(summary)]
+    made = [] if _own_cases(summary) else [problems(summary), audit(summary)]
+    return [*jobs(summary), *review.sheets(summary), *made, *evaluation(summary), *agent.sheets(summary)]
 
 
 def details(summary: Plain) -> list[Sheet]:
     """What only report.md adds: rejections by reason, operators, guess floors, families, an example of each failure."""
-    found = [rejections(summary), operators(summary), guesses(summary), by_family(summary), examples(summary)]
+    found = [*review.details(summary), rejections(summary), operators(summary), guesses(summary), by_family(summary), examples(summary)]
     return [sheet for sheet in found if sheet.rows]
 
 
@@ -26,7 +32,13 @@ def heading(summary: Plain) -> list[str]:
     lines = [", ".join(parts)] if parts else []
     setup = summary.get("setup")
     lines += [", ".join(f"{key} {value}" for key, value in setup.items())] if setup else []
-    if summary["missing"]:
-        lacking = ", ".join(f"{name} ({what})" for name, what in summary["missing"].items())
+    missing = {name: what for name, what in summary["missing"].items() if not _own_cases(summary) or name in OF_ALL}
+    if missing:
+        lacking = ", ".join(f"{name} ({what})" for name, what in missing.items())
         lines.append(f"not in this run: {lacking}")
     return lines
+
+
+def _own_cases(summary: Plain) -> bool:
+    """Whether the run is of a track that has no dataset."""
+    return bool(summary.get("agent") or summary.get("review"))

@@ -13,6 +13,8 @@
     proofs           certificates by_status, queries, resource_count {median, max}, solvers, opinions, by_family
     audit            mutants by_fate, by_operator, by_kill_kind, score, main_score, accepted, withheld, faults
     responses        paid responses, and samples that were answered and not judged yet
+    review           of reviews: contestants with arms, uplift and criteria; judges; finding; see review.py, or null
+    agent            of agents: contestants with cells overall, by_group and by_case, or null
     scores           ks, and contestants with cells overall, by_domain, by_family, by_tier, by_family_and_tier
 
 A section whose file is missing is null, and so is every figure that is undefined; nothing undefined is ever 0.
@@ -23,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from proceval.report import agent, review
 from proceval.report.evidence import (
     Plain,
     summarise_audit,
@@ -35,7 +38,7 @@ from proceval.report.run import READ, Run, replace, sample_key
 from proceval.report.scores import summarise_scores
 from proceval.schema import SCHEMA_VERSION
 
-SECTIONS = ("missing", "generation", "problems", "guesses", "rejected", "proofs", "audit", "responses", "scores")
+SECTIONS = ("missing", "generation", "problems", "guesses", "rejected", "proofs", "audit", "responses", "review", "agent", "scores")
 """What `summarise` gives."""
 
 
@@ -81,6 +84,8 @@ def summarise(run: Run, ks: Sequence[int]) -> Plain:
         "proofs": summarise_proofs(run.certificates(), known) if has("certificates/index.jsonl") else None,
         "audit": summarise_audit(run.audits(), problems) if has("audit.jsonl") else None,
         "responses": _responses(run, {sample_key(v) for v in verdicts}) if has("records.jsonl") else None,
+        "review": review.summarise(run, verdicts),
+        "agent": agent.summarise(verdicts),
         "scores": summarise_scores(verdicts, ks) if verdicts else None,
     }
 

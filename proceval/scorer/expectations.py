@@ -124,8 +124,8 @@ class Expectations:
         if check.kind == "response_matches":
             found = await self._matches(check.text, reply)
             if found is None:
-                return _grade(check, None, f"reply: {check.text!r} did not come to an end on it")
-            return _grade(check, found, f"reply {'matches' if found else 'does not match'} {check.text!r}")
+                return _grade(check, None, f"reply: /{check.text}/ did not come to an end on it")
+            return _grade(check, found, f"reply {'matches' if found else 'does not match'} /{check.text}/")
         return _grade(check, *_looked_for(check, "reply", reply))
 
     async def _matches(self, pattern: str, text: str) -> bool | None:

@@ -9,24 +9,27 @@ from proceval.folder import RunFolder
 class Benchmark:
     """Runs its steps in order; a finding or an unscored sample does not keep the later steps from reporting it."""
 
-    writes = True
     then = ["--multirun", "model=mock,gold", "difficulty=easy,hard"]
     in_place = False
     tracked = True
 
     def __init__(self, *, steps: Mapping[str, Any]) -> None:
         self.steps = dict(steps)
+        self.writes = bool(self.steps["evaluate"].writes)
 
     def check(self, folder: RunFolder) -> None:
         if folder.dataset is not None and self.steps["evaluate"].track.proved:
             folder.source()
             self.steps.pop("generate", None)
         if not self.steps["evaluate"].track.proved:
+            self.then = ["stage=selftest"]
             for name in ("generate", "audit"):
                 self.steps.pop(name, None)
             self.steps["evaluate"].check(folder)
 
     def run(self, folder: RunFolder) -> int:
+        if not self.writes:
+            return int(self.steps["evaluate"].run(folder))
         report = self.steps.pop("report")
         report.start()
         with _Reported(report, folder) as so_far:

@@ -9,14 +9,13 @@ from pydantic import Field
 from proceval import folder as files
 from proceval.errors import Finding
 from proceval.folder import RunFolder
-from proceval.schema import Problem
+from proceval.schema import Problem, Verdict
 from proceval.stage import progress
 
 
 class Evaluate:
     """Appends records.jsonl (paid responses) and writes verdicts.jsonl; exit status 3 when something stayed unscored."""
 
-    writes = True
     then = ["stage=report"]
 
     def __init__(
@@ -35,6 +34,7 @@ class Evaluate:
         self.engine, self.track, self.model, self.strategy, self.sandbox = engine, track, model, strategy, sandbox
         self.samples, self.limit, self.dry_run, self.rescore = samples, limit, dry_run, rescore
         self.in_place = rescore
+        self.writes = not getattr(track, "listing", False)
 
     def check(self, folder: RunFolder) -> None:
         if self.track.proved:
@@ -43,6 +43,8 @@ class Evaluate:
             self.track.cases(folder)
 
     def run(self, folder: RunFolder) -> int:
+        if not self.writes:
+            return self._list(folder)
         problems = self._problems(folder) if self.track.proved else self._cases(folder)
         if self.dry_run:
             forecast = self.engine.forecast(
@@ -77,8 +79,23 @@ class Evaluate:
             )
         if report.stopped is not None:
             progress.say(f"evaluate stopped: {report.stopped}")
+        self._tell(folder)
         failed = any(report.outcomes.get(outcome) for outcome in self.track.failures)
         return max(int(report.exit_status), int(failed))
+
+    def _list(self, folder: RunFolder) -> int:
+        """Show the cases that would be asked."""
+        from proceval.report import agent
+
+        print(agent.listing(self.track.cases(folder)))
+        return 0
+
+    def _tell(self, folder: RunFolder) -> None:
+        """Of agents, how every case went."""
+        if self.track.mode == "agent":
+            from proceval.report import agent
+
+            print(agent.told(list(files.read(folder / "verdicts.jsonl", Verdict))), flush=True)
 
     def _cases(self, folder: RunFolder) -> list[Any]:
         """The track's own cases, `limit` a cell, written down as they were asked."""

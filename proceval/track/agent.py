@@ -194,3 +194,9 @@ class Agent:
         ruling = await judge.rule([one.criterion for one in case.rubric], text, ask)
         weights = {one.criterion.id: one.weight for one in case.rubric}
         return tuple(g.model_copy(update={"weight": weights[g.id]}) for g in ruling.grades), ruling.fault
+
+    def selftest(self, folder: Any, *, engine: Any, sandbox: Any, say: Any) -> int:
+        """stage=selftest: scripted agents, right and wrong, through every case; returns the exit status."""
+        from proceval.track.agent_selftest import run
+
+        return run(self, folder, engine=engine, sandbox=sandbox, say=say)
