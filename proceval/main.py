@@ -96,9 +96,9 @@ def _explained(cfg: DictConfig, sweep_job: sweeping.Job | None) -> int:
 
 
 def _everything(settings: dict[str, Any]) -> str:
-    """Identity of all that a finished job follows from, versions and commit included."""
+    """Identity of all that a finished job follows from, versions included."""
     shown = {key: value for key, value in settings.items() if key not in ("workers", "fresh")}
-    return digest({"settings": shown, "versions": config.versions(), "commit": config.git_commit(config_dir())})
+    return digest({"settings": shown, "versions": config.versions()})
 
 
 def run() -> int:

@@ -123,7 +123,8 @@ class Job:
     """
 
     def __init__(self, path: Path, words: Sequence[str], launcher: str):
-        self.path, self.words, self.live = path, list(words), launcher == ONE_BY_ONE
+        self.path, self.live = path, launcher == ONE_BY_ONE
+        self.words = [re.sub(r"\\(.)", r"\1", word) for word in words]  # Hydra escapes what its grammar would read
         self.status, self.identity, self.reason = 1, "", ""
         self._stack = ExitStack()
 
@@ -216,10 +217,12 @@ def exit_statuses(sweep: Path) -> list[int]:
 
 
 def ended(path: Path, body: dict[str, Any]) -> str:
-    """One line on how a job ended."""
+    """One line on how a job ended, with the place of its log unless that was fine."""
+    line = f"job {path.name}: {body.get('state', '?')} after {body.get('seconds', '?')} s"
+    if body.get("exit_status") == 0:
+        return line
     reason = f": {body['reason']}" if body.get("reason") else ""
-    log = min(os.path.relpath(path / "log.txt"), str(path / "log.txt"), key=len)
-    return f"job {path.name}: {body.get('state', '?')} after {body.get('seconds', '?')} s{reason}; log {log}"
+    return f"{line}{reason}; log {min(os.path.relpath(path / 'log.txt'), str(path / 'log.txt'), key=len)}"
 
 
 # ------------------------------------------------------------------------------------------ many jobs

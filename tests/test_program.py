@@ -88,22 +88,6 @@ def test_the_same_command_resumes_and_fresh_starts_anew(proceval, tmp_path, made
     assert "stands already" not in anew.stderr
 
 
-def test_a_sweep_runs_every_job_in_a_folder_of_its_own_and_proves_its_dataset_once(proceval, tmp_path):
-    run = proceval("--multirun", *SMALL, "model=mock,gold", "seed=1,2,3")
-    assert run.returncode == 0, run.stderr
-    jobs = [p for p in tmp_path.glob("outputs/sweeps/*/*") if p.is_dir() and p.name[0].isdigit()]
-    assert len(jobs) == 6
-    assert all((job / "summary.json").is_file() for job in jobs)
-    assert run.stderr.count("taken over from") == 3
-
-
-def test_a_sweep_goes_on_after_a_failing_job_and_its_status_tells(proceval, tmp_path):
-    run = proceval("--multirun", *SMALL, "stage=audit", "dataset=nowhere,elsewhere")
-    assert run.returncode == 2
-    assert "nowhere" in run.stderr
-    assert "elsewhere" in run.stderr
-
-
 def test_shards_joined_give_the_bytes_of_one_run(proceval, tmp_path):
     words = ("stage=generate", "difficulty=easy", "domain=[arrays,graphs]", "count=4")
     assert proceval(*words).returncode == 0
