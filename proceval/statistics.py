@@ -4,7 +4,8 @@ Samples of one problem, and in code mode all problems that share a prompt, are o
 not samples.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -137,3 +138,23 @@ def _incomplete_beta(x: float, a: float, b: float) -> float:
         if abs(c * d - 1) < 1e-15:
             break
     return front * (fraction - 1)
+
+
+def krippendorff_alpha(units: Sequence[Sequence[Hashable]]) -> float | None:
+    """Agreement beyond chance of any number of judges about nominal values; 1 is perfect, 0 is chance (Krippendorff, 2004).
+
+    One sequence a unit, with the values that judges gave it in any order; who gave none is left out, and units with
+    fewer than two values count for nothing. None where nothing can be paired, or where all values are equal: without
+    any difference there is no chance to measure against.
+    """
+    pairable = [unit for unit in units if len(unit) > 1]
+    values = Counter(value for unit in pairable for value in unit)
+    total = sum(values.values())
+    if total < 2 or len(values) < 2:
+        return None
+    observed = Fraction(0)
+    for unit in pairable:
+        counts = Counter(unit).values()
+        observed += Fraction(len(unit) ** 2 - sum(n * n for n in counts), len(unit) - 1)
+    expected = Fraction(total * total - sum(n * n for n in values.values()), total - 1)
+    return float(1 - observed / expected)

@@ -8,7 +8,10 @@ NOTHING = "-"
 """Stands for undefined: null is never shown as 0."""
 
 WORDS = frozenset(
-    ["family", "model", "owner", "tier", "which", "problem", "detail", "outcome", "operator", "job", "state"],
+    [
+        *("family", "model", "owner", "tier", "which", "problem", "detail", "outcome", "operator", "job", "state"),
+        *("case", "criterion", "kind", "evidence", "signal"),
+    ],
 )
 """Columns that hold words and are set left; all others hold figures."""
 

@@ -6,7 +6,6 @@ from proceval.report.evidence import Plain
 from proceval.report.evidence_sheets import audit, guesses, operators, problems, rejections
 from proceval.report.score_sheets import by_family, evaluation, examples, jobs
 
-
 OF_ALL = ("config.yaml", "records.jsonl", "verdicts.jsonl")
 """Files that every evaluation has; the others are of proved problems."""
 
@@ -19,7 +18,8 @@ def sheets(summary: Plain) -> list[Sheet]:
 
 def details(summary: Plain) -> list[Sheet]:
     """What only report.md adds: rejections by reason, operators, guess floors, families, an example of each failure."""
-    found = [*review.details(summary), rejections(summary), operators(summary), guesses(summary), by_family(summary), examples(summary)]
+    found = [rejections(summary), operators(summary), guesses(summary), by_family(summary), examples(summary)]
+    found = [*review.details(summary), *found]
     return [sheet for sheet in found if sheet.rows]
 
 

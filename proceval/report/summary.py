@@ -38,7 +38,9 @@ from proceval.report.run import READ, Run, replace, sample_key
 from proceval.report.scores import summarise_scores
 from proceval.schema import SCHEMA_VERSION
 
-SECTIONS = ("missing", "generation", "problems", "guesses", "rejected", "proofs", "audit", "responses", "review", "agent", "scores")
+SECTIONS = (
+    "missing", "generation", "problems", "guesses", "rejected", "proofs", "audit", "responses", "review", "agent", "scores",
+)  # fmt: skip
 """What `summarise` gives."""
 
 

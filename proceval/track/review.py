@@ -75,7 +75,7 @@ class Review:
         self._folder = review_suite.OWN if suite is None else Path(suite)
         self._glob, self._skill = cases, skill
         self._skill_folder, self._traces = skill_folder, traces
-        self._judges, self._attempts = dict(judges), judge_attempts
+        self._judges, self.judge_attempts = dict(judges), judge_attempts
         self._families, self._workspace, self._packed_bytes = families, workspace, packed_bytes
         self._suite: Suite | None = None
         self._before: dict[tuple[str, str], Listing] = {}
@@ -99,7 +99,9 @@ class Review:
             leaks += review_leaks.in_homes(suite.skill.name, self._homes)
             if leaks:
                 more = f" (and {len(leaks) - 1} more)" if len(leaks) > 1 else ""
-                raise Finding(f"the skill leaks into the baseline: {leaks[0]}{more}; remove it, or give track.homes=[...]")
+                raise Finding(
+                    f"the skill leaks into the baseline: {leaks[0]}{more}; remove it, or give track.homes=[...]"
+                )
         self._suite, self._run_folder, self._stamps = suite, folder.path, review_stamp.home(folder.outputs)
         return suite.cases
 
@@ -116,7 +118,7 @@ class Review:
         cases = self._suite.cases if self._suite is not None else ()
         families = {name: family for group in self._families.values() for name, family in group.items()}
         return Scorer(
-            sandbox=sandbox, families=families, cases=cases, judges=len(self._judges), attempts=self._attempts
+            sandbox=sandbox, families=families, cases=cases, judges=len(self._judges), attempts=self.judge_attempts
         )
 
     def judges(self) -> tuple[Model, ...]:
@@ -124,7 +126,7 @@ class Review:
 
     async def ready(self, ask: AskModel) -> None:
         """Ask the treatment arm which skills it sees. Raises Finding when it does not name the one it was given."""
-        skill = self._known.skill
+        skill = self.suite.skill
         if "treatment" not in self.arms or not self._canary or skill is None:
             return
         question = Message(role="user", content=_TEXTS["canary"].template)
@@ -138,7 +140,7 @@ class Review:
         if not review_leaks.named(skill.name, answer.text):
             raise Finding(
                 f"the canary is missing: asked for its skills, the treatment arm did not name {skill.name} but said "
-                f"{answer.text.strip()[:80]!r}; it does not see the skill, or cannot say so (track.canary=false, fresh=true)"
+                f"{answer.text.strip()[:80]!r}; fresh=true asks again, track.canary=false goes without"
             )
 
     # -------------------------------------------------------------------------------------- one sample
@@ -166,7 +168,7 @@ class Review:
     async def _judged(
         self, task: Task, submission: Submission, scorer: Scorer, ask: AskJudge, changes: list[str] | None
     ) -> tuple[Judgement, Ruling | None]:
-        skill = self._known.skill
+        skill = self.suite.skill
         if task.arm == "baseline" and skill is not None and review_leaks.named(skill.name, submission.transcript):
             leak = f"leak: the baseline's transcript names the skill {skill.name}"
             return Judgement("case_fault", "case", "leak", detail=leak), None
@@ -184,22 +186,23 @@ class Review:
     # -------------------------------------------------------------------------------------- parts of it
 
     @property
-    def _known(self) -> Suite:
+    def suite(self) -> Suite:
+        """The suite as `cases` read it."""
         assert self._suite is not None, "cases() comes first"
         return self._suite
 
     def _with_skill(self, arm: str) -> tuple[Message, ...]:
         """The skill as a text, for reviewers that look into no folder."""
-        skill = self._known.skill
+        skill = self.suite.skill
         if arm != "treatment" or skill is None or self.files == "workspace":
             return ()
         return (Message(role="system", content=_TEXTS["skill"].substitute(name=skill.name, text=skill.text)),)
 
     async def _in_workspace(self, task: Task, respond: Respond) -> Submission:
         """A throw-away copy of the files, in which everything is allowed and nothing is forgotten."""
-        with self._workspace(self._known.folders[task.case.id] / "input") as workspace:
-            if task.arm == "treatment" and self._known.skill is not None:
-                self._place(workspace, self._known.skill)
+        with self._workspace(self.suite.folders[task.case.id] / "input") as workspace:
+            if task.arm == "treatment" and self.suite.skill is not None:
+                self._place(workspace, self.suite.skill)
             self._before[task.case.id, task.arm] = listing(workspace.pack(self._packed_bytes))
             place = Workplace(workspace, run_folder=task.folder, most_bytes=self._packed_bytes)
             completion = await respond(workspace=place)
@@ -222,7 +225,7 @@ class Review:
 
     def _note_judges(self, run_folder: Path) -> None:
         """Say in the run folder which judges graded which rubrics, so that a report can look for their stamps."""
-        review_stamp.note(run_folder, self._stamps, self._judges, self._known.cases)
+        review_stamp.note(run_folder, self._stamps, self._judges, self.suite.cases)
 
     def selftest(self, folder: Any, *, engine: Any, sandbox: Any, say: Any) -> int:
         """stage=selftest: what must be rejected, then the two sides of every rubric; returns the exit status."""

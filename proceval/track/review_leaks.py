@@ -31,8 +31,9 @@ def in_cases(skill: str, cases: Iterable[ReviewCase]) -> list[str]:
 def in_homes(skill: str, homes: Sequence[str]) -> list[str]:
     """One sentence for each copy of the skill in folders where a reviewer's own tool looks for skills or plug-ins.
 
-    A copy is a file or folder of that name, a SKILL.md whose front matter gives it, or a JSON or TOML file of settings
-    that names it, which a home may be itself. `~` and `$VARIABLES` in `homes` are replaced; folders that are not there are passed over.
+    A copy is a file or folder of that name, a SKILL.md whose front matter gives it, or a JSON, TOML or YAML file of
+    settings that names it, which a home may be itself. `~` and `$VARIABLES` in `homes` are replaced; what is not there
+    is passed over.
     """
     found = []
     for home in homes:

@@ -33,9 +33,13 @@ def criteria(text: str, path: Path) -> tuple[Criterion, ...]:
                 raise InputError(f"{path}, line {number}: text before the section's first criterion, a line '### id'")
         elif level == 3:
             if section is None:
-                raise InputError(f"{path}, line {number}: a criterion before the first section, '## must-flag' or another")
+                raise InputError(
+                    f"{path}, line {number}: a criterion before the first section, '## must-flag' or another"
+                )
             if not _ID.match(head):
-                raise InputError(f"{path}, line {number}: the id '{head}' must be lower-case letters, digits and hyphens")
+                raise InputError(
+                    f"{path}, line {number}: the id '{head}' must be lower-case letters, digits and hyphens"
+                )
             if head in seen:
                 raise InputError(f"{path}, line {number}: the id '{head}' is there already, in line {seen[head]}")
             seen[head] = number

@@ -12,7 +12,7 @@ from proceval.scorer.judge import Ruling
 
 def place(task: Task) -> Path:
     """The folder of a sample: the first one's is the case's, further ones lie below it."""
-    folder = Path(task.folder) / task.arm / task.case.family
+    folder = Path(task.folder).joinpath(task.arm, task.case.family)
     return folder / f"sample-{task.sample + 1}" if task.sample else folder
 
 
@@ -61,4 +61,6 @@ def _votes(task: Task, ruling: Ruling | None, judges: Sequence[Any]) -> list[dic
 def _untouched(changes: Sequence[str] | None) -> str:
     if changes is None:
         return "untouched: the reviewer was given the files to read and nothing to write to\n"
-    return "\n".join(["REWROTE", *changes]) + "\n" if changes else "untouched: names, modes and bytes are as they were\n"
+    return (
+        "\n".join(["REWROTE", *changes]) + "\n" if changes else "untouched: names, modes and bytes are as they were\n"
+    )

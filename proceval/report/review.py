@@ -1,0 +1,281 @@
+"""Reviews in a report: what the treatment arm wrongly flags first, then what the skill changes, and who judged.
+
+arms             by contestant and arm: samples, scored, passed, rewrote, leaks
+uplift           by contestant and kind of criterion: pairs, baseline, treatment, difference, interval, p
+criteria         by contestant: every criterion with how often it passed in each arm, and whether it can tell anything
+judges           their ids, the rubrics on which they were never tested, alpha
+finding          how often running the claim and judging the review come to the same
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from proceval.paired import bootstrap, sign_flip
+from proceval.report.cells import NOTHING, Sheet, percent, whole
+from proceval.report.evidence import Plain, grouped
+from proceval.report.run import Run, printable
+from proceval.schema import Grade, Verdict
+from proceval.statistics import krippendorff_alpha
+
+KINDS = ("must_flag", "must_not_flag", "engagement", "finding")
+"""In the order of the tables; `all` is over all that count."""
+ARMS = ("baseline", "treatment")
+FEW = 10
+"""Cases below which a bootstrap interval is narrower than it should be."""
+MOST_ROWS = 12
+"""False alarms that a terminal shows."""
+
+Cell = tuple[str, str, str]
+"""(case id, kind, criterion id)."""
+
+
+def summarise(run: Run, verdicts: Sequence[Verdict]) -> Plain | None:
+    """Null for runs without reviews."""
+    reviews = [verdict for verdict in verdicts if verdict.mode == "review"]
+    if not reviews:
+        return None
+    groups = grouped(reviews, lambda v: ", ".join(filter(None, (v.model, v.strategy.replace("flat", ""), v.base_url))))
+    return {
+        "contestants": [
+            {
+                "name": name,
+                "arms": {arm: _arm(rows) for arm, rows in grouped(members, lambda v: v.arm).items()},
+                "uplift": _uplift(members),
+                "criteria": _criteria(members),
+            }
+            for name, members in groups.items()
+        ],
+        "judges": _judges(run, reviews),
+        "finding": _agreement(reviews),
+    }
+
+
+def _arm(verdicts: Sequence[Verdict]) -> Plain:
+    return {
+        "samples": len(verdicts),
+        "scored": sum(v.scored for v in verdicts),
+        "passed": sum(v.passed for v in verdicts),
+        "rewrote": sum(v.outcome == "rewrote" for v in verdicts),
+        "leaks": sum(v.extraction == "leak" for v in verdicts),
+        "judge_faults": sum(v.fault == "judge" for v in verdicts),
+    }
+
+
+# ------------------------------------------------------------------------------------------------ the two arms, paired
+
+
+def _uplift(verdicts: Sequence[Verdict]) -> Plain:
+    """By kind: the same criteria of the same cases and samples in both arms; cases are what the intervals count."""
+    clusters: dict[str, dict[str, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
+    for case, kind, pair in _pairs(verdicts):
+        clusters[kind][case].append(pair)
+        clusters["all"][case].append(pair)
+    return {kind: _compared(list(clusters[kind].values())) for kind in (*KINDS, "all") if kind in clusters}
+
+
+def _pairs(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, tuple[int, int]]]:
+    """(case, kind, (baseline, treatment)) of each criterion that both arms decided."""
+    left, right = ({(v.problem_id, v.sample): v for v in verdicts if v.arm == arm and v.scored} for arm in ARMS)
+    for key in sorted(left.keys() & right.keys()):
+        second = {grade.id: grade for grade in _counted(right[key])}
+        for grade in _counted(left[key]):
+            other = second.get(grade.id)
+            if other is not None and grade.passed is not None and other.passed is not None:
+                yield key[0], grade.kind, (int(grade.passed), int(other.passed))
+
+
+def _compared(clusters: Sequence[Sequence[tuple[int, int]]]) -> Plain:
+    pairs = [pair for cluster in clusters for pair in cluster]
+    first, second = (sum(pair[arm] for pair in pairs) / len(pairs) for arm in (0, 1))
+    low, high = bootstrap(clusters) if len(clusters) > 1 else (None, None)
+    return {
+        "pairs": len(pairs),
+        "cases": len(clusters),
+        "baseline": first,
+        "treatment": second,
+        "difference": second - first,
+        "interval": None if low is None else [low, high],
+        "sign_flip_p": float(sign_flip([sum(b - a for a, b in cluster) for cluster in clusters])),
+    }
+
+
+def _criteria(verdicts: Sequence[Verdict]) -> list[Plain]:
+    """Every criterion in the order of cases and rubrics; without signal where the baseline always passes it already."""
+    found: dict[Cell, dict[str, list[Grade]]] = {}
+    names = {v.problem_id: v.family for v in verdicts}
+    for verdict in sorted(verdicts, key=lambda v: (v.family, v.problem_id)):
+        if verdict.scored:
+            for grade in verdict.grades:
+                arms = found.setdefault((verdict.problem_id, grade.kind, grade.id), defaultdict(list))
+                arms[verdict.arm].append(grade)
+    return [
+        {
+            "case": names[case],
+            "kind": kind,
+            "id": id,
+            "arms": {arm: _passes(grades) for arm, grades in sorted(arms.items())},
+            "no_signal": _passes(arms["baseline"])["failed"] == 0 < _passes(arms["baseline"])["passed"]
+            if "baseline" in arms
+            else None,
+            "evidence": next((g.evidence for g in arms.get("treatment", []) if g.passed is False), None),
+        }
+        for (case, kind, id), arms in found.items()
+    ]
+
+
+def _passes(grades: Sequence[Grade]) -> Plain:
+    decided = [grade.passed for grade in grades if grade.passed is not None]
+    return {"passed": sum(decided), "failed": len(decided) - sum(decided)}
+
+
+def _counted(verdict: Verdict) -> Iterator[Grade]:
+    return (grade for grade in verdict.grades if grade.weight)
+
+
+# ------------------------------------------------------------------------------------------------ who judged
+
+
+def _judges(run: Run, verdicts: Sequence[Verdict]) -> Plain:
+    """`untested` names, by judge, the rubrics for which stage=selftest left no stamp that still fits."""
+    units = [grade.votes for verdict in verdicts for grade in verdict.grades if len(grade.votes) > 1]
+    found: Plain = {"ids": [], "untested": {}, "units": len(units), "alpha": krippendorff_alpha(units)}
+    for one in getattr(run, "runs", lambda: [run])():
+        noted = one.document("judges.json")
+        for judge in noted["judges"] if isinstance(noted, Mapping) else ():
+            found["ids"] += [judge["id"]] if judge["id"] not in found["ids"] else []
+            stamps = one.path / noted["stamps"]
+            lacking = [case for case, stamp in judge["rubrics"].items() if not (stamps / f"{stamp}.json").is_file()]
+            if lacking:
+                known = found["untested"].setdefault(judge["id"], [])
+                known += [case for case in lacking if case not in known]
+    return found
+
+
+def _agreement(verdicts: Sequence[Verdict]) -> Plain | None:
+    """Reviews graded both ways: whether the finding holds, and whether the criteria about the same question do."""
+    both = []
+    for verdict in verdicts:
+        finding = next((g.passed for g in verdict.grades if g.kind == "finding"), None)
+        judged = _judged(verdict)
+        if finding is not None and judged and None not in judged:
+            both.append((finding, all(judged)))
+    if not both:
+        return None
+    return {
+        "reviews": len(both),
+        "agree": sum(a == b for a, b in both),
+        "share": sum(a == b for a, b in both) / len(both),
+        "only_finding": sum(a and not b for a, b in both),
+        "only_judge": sum(b and not a for a, b in both),
+        "alpha": krippendorff_alpha(both),
+    }
+
+
+def _judged(verdict: Verdict) -> list[bool | None]:
+    """What judges say of the flaws to be flagged or, where there are none, of what must be left alone."""
+    by_kind = {k: [g.passed for g in verdict.grades if g.kind == k and g.votes] for k in ("must_flag", "must_not_flag")}
+    return by_kind["must_flag"] or by_kind["must_not_flag"]
+
+
+# ------------------------------------------------------------------------------------------------ tables
+
+
+def sheets(summary: Plain) -> list[Sheet]:
+    """What a terminal shows of reviews; nothing for runs of other tracks."""
+    found = summary.get("review")
+    if found is None:
+        return []
+    return [*(_false_alarms(c, found) for c in found["contestants"] if "treatment" in c["arms"]), _changes(found)]
+
+
+def details(summary: Plain) -> list[Sheet]:
+    """What only report.md adds: every criterion in both arms."""
+    rows = []
+    for contestant in (summary.get("review") or {"contestants": []})["contestants"]:
+        for one in contestant["criteria"]:
+            cells = (_share(one["arms"].get(arm)) for arm in ARMS)
+            signal = "no signal" if one["no_signal"] else ""
+            rows.append((contestant["name"], one["case"], one["kind"], one["id"], *cells, signal))
+    note = "passed of decided; no signal: the baseline passes it every time, so it says nothing about the skill"
+    columns = ("model", "case", "kind", "criterion", *ARMS, "signal")
+    return [Sheet("Review: every criterion", columns, tuple(rows), (note,))]
+
+
+def _false_alarms(contestant: Plain, found: Plain) -> Sheet:
+    """What the skill tells reviewers to leave alone, and they flagged all the same: worse than anything missed."""
+    failed = [
+        c
+        for c in contestant["criteria"]
+        if c["kind"] == "must_not_flag" and c["arms"].get("treatment", {}).get("failed")
+    ]
+    failed.sort(key=lambda c: -c["arms"]["treatment"]["failed"])
+    rows = [
+        (c["case"], c["id"], *(_share(c["arms"].get(arm)) for arm in ARMS), printable(c["evidence"] or "")[:60])
+        for c in failed[:MOST_ROWS]
+    ]
+    title = "Review: false alarms of the treatment arm"
+    if len(found["contestants"]) > 1:
+        title += f", {contestant['name']}"
+    notes = (
+        ["none: nothing that is right was flagged"]
+        if not rows
+        else ["passed of decided reviews, and the first evidence"]
+    )
+    if len(failed) > MOST_ROWS:
+        notes.append(f"{len(failed) - MOST_ROWS} more in report.md")
+    return Sheet(title, ("case", "criterion", *ARMS, "evidence") if rows else (), tuple(rows), tuple(notes))
+
+
+def _changes(found: Plain) -> Sheet:
+    rows, notes = [], []
+    several = len(found["contestants"]) > 1
+    for contestant in found["contestants"]:
+        for kind, cell in contestant["uplift"].items():
+            name = (contestant["name"],) if several else ()
+            rows.append((*name, kind, whole(cell["pairs"]), *(percent(cell[arm]) for arm in ARMS), *_difference(cell)))
+        if not contestant["uplift"]:
+            notes.append(f"{contestant['name']}: no criterion was decided in both arms, so there is no uplift")
+        mute, total = sum(bool(one["no_signal"]) for one in contestant["criteria"]), len(contestant["criteria"])
+        notes.append(f"{contestant['name']}: {mute} of {total} criteria without signal: the baseline always passes them")
+    if rows:
+        notes.insert(0, "the same criteria of the same reviews in both arms; intervals and p count cases")
+        if max(cell["cases"] for c in found["contestants"] for cell in c["uplift"].values()) < FEW:
+            notes.append(f"with fewer than {FEW} cases the intervals are too narrow; p is exact")
+    judges, finding = found["judges"], found["finding"]
+    if judges["units"]:
+        alpha = "undefined, no vote differs" if judges["alpha"] is None else f"{judges['alpha']:.3f}"
+        notes.append(
+            f"{len(judges['ids'])} judges, Krippendorff's alpha {alpha} over {judges['units']} grades; the majority counts"
+        )
+    if finding is not None:
+        notes.append(
+            f"finding and judges agree on {finding['agree']} of {finding['reviews']} reviews ({percent(finding['share'])}); "
+            f"right by the finding alone {finding['only_finding']}, by the judges alone {finding['only_judge']}"
+        )
+    columns = (*(("model",) if several else ()), "kind", "pairs", *ARMS, "uplift", "95%", "p")
+    return Sheet(
+        "Review: what the skill changes", columns if rows else (), tuple(rows), tuple(notes), tuple(_warnings(found))
+    )
+
+
+def _warnings(found: Plain) -> Iterator[str]:
+    for judge, cases in found["judges"]["untested"].items():
+        shown = ", ".join(cases[:5]) + (f" and {len(cases) - 5} more" if len(cases) > 5 else "")
+        yield f"UNTESTED JUDGE: {judge}, on {shown}: run stage=selftest with the same words"
+    for contestant in found["contestants"]:
+        for arm, cell in contestant["arms"].items():
+            if cell["rewrote"]:
+                yield f"{contestant['name']}, {arm}: {cell['rewrote']} of {cell['samples']} reviews REWROTE the files"
+            if cell["leaks"]:
+                yield f"{contestant['name']}, {arm}: the skill LEAKED into {cell['leaks']} transcripts: no comparison holds"
+
+
+def _difference(cell: Plain) -> tuple[str, str, str]:
+    interval: Any = cell["interval"]
+    shown = NOTHING if interval is None else f"[{100 * interval[0]:+.0f}, {100 * interval[1]:+.0f}]"
+    return f"{100 * cell['difference']:+.1f}", shown, f"{cell['sign_flip_p']:.3f}"
+
+
+def _share(cell: Plain | None) -> str:
+    return NOTHING if cell is None else f"{cell['passed']}/{cell['passed'] + cell['failed']}"
