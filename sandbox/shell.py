@@ -193,7 +193,7 @@ def _first_process(
                 os.close(number)
     report = socket.socket(fileno=channel)
     try:
-        missing = _mount_own(options.temporary_bytes) if options.namespaces else []
+        missing = _mount_own(options) if options.namespaces else []
         for number, at in ((stdout, 1), (stderr, 2)):
             os.dup2(number, at)
             os.close(number)
@@ -222,17 +222,25 @@ def _first_process(
         os._exit(0)
 
 
-def _mount_own(temporary_bytes: int) -> list[str]:
+def _mount_own(options: Options) -> list[str]:
     """An empty home, /tmp and /dev/shm, and a /proc that shows this command's processes only."""
     syscalls.unshare(syscalls.NEWNS)
+    own = (("/tmp", options.temporary_bytes), (HOME, options.temporary_bytes), ("/dev/shm", 1 << 20))
+    covered = [path for path in options.programmes if any(path.startswith(f"{top}/") for top, _ in own)]
+    handles = [os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC) for path in covered]
     missing = []
     try:
         syscalls.mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     except OSError as error:
         syscalls.mount("tmpfs", "/proc", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k")
         missing.append(f"/proc ({error.strerror})")
-    for path, size in (("/tmp", temporary_bytes), (HOME, temporary_bytes), ("/dev/shm", 1 << 20)):
+    for path, size in own:
         syscalls.mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=700,{_quota(size)}")
+    for path, handle in zip(covered, handles, strict=True):
+        os.makedirs(path)
+        syscalls.mount(f"/proc/self/fd/{handle}", path, None, syscalls.MS_REC_BIND)
+        syscalls.restrict_mount(path, MS_NOSUID | MS_NODEV | MS_RDONLY, recursive=True)
+        os.close(handle)
     return missing
 
 

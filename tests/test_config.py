@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proceval import config
+from proceval import config, provenance
 from proceval.conftree import config_dir, groups, top_keys
 from proceval.errors import InputError
 from proceval.words import misspelt
@@ -18,6 +18,8 @@ def test_every_option_of_every_group_composes_and_builds(group: str, option: str
     words = [f"{group}={option}"]
     if (group, option) == ("model", "openai_http"):
         words += ["model.id=some-model", "model.base_url=http://127.0.0.1:1/v1"]
+    if (group, option) == ("model", "command"):
+        words += ["model.argv=[some-agent]"]
     settings = config.compose(*words)
     if group == "experiment":
         config.build(settings["stage"], "stage")
@@ -77,6 +79,13 @@ def test_a_mistake_is_named_with_its_key(words: list[str], names: list[str]) -> 
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("word", ["domain=[]", "difficulty=[ ]", "model=null", "prover="])
+def test_a_group_of_which_nothing_is_chosen_is_named_with_its_options(word: str) -> None:
+    group = word.partition("=")[0]
+    assert f"{group} needs at least one of: " in (misspelt([word]) or "")
+    assert misspelt(["experiment=null"]) is None
+
+
 def test_a_misspelt_key_is_answered_with_the_nearest_one() -> None:
     assert "did you mean 'domain'?" in (misspelt(["domian=graphs"]) or "")
     assert "did you mean 'samples'?" in (misspelt(["sample=3"]) or "")
@@ -112,8 +121,8 @@ def test_every_top_level_key_is_explained_in_help() -> None:
 
 
 def test_the_commit_is_read_from_a_checkout_and_is_none_outside_one(tmp_path: Path) -> None:
-    assert config.git_commit(tmp_path) is None or Path("/.git").exists()
+    assert provenance.git_commit(tmp_path) is None or Path("/.git").exists()
     (tmp_path / ".git" / "refs" / "heads").mkdir(parents=True)
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / ".git" / "refs" / "heads" / "main").write_text("abc123\n")
-    assert config.git_commit(tmp_path) == "abc123"
+    assert provenance.git_commit(tmp_path) == "abc123"

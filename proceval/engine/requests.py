@@ -55,7 +55,9 @@ class Requests:
     ):
         self._model = model
         self.gate, self.window, self.budget = gate, window, budget
-        self._attempts, self._deadline_s, self._timeout_s = attempts, deadline_s, request_timeout_s
+        own = getattr(model, "timeout_s", None)  # a command works longer than a request takes
+        self._timeout_s = request_timeout_s if own is None else own
+        self._attempts, self._deadline_s = attempts, deadline_s if own is None else max(deadline_s, own)
         self._retry_cap_s = retry_cap_s
         self._give_up_after = give_up_after
         self._reserve = reserve_completion_tokens

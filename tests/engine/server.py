@@ -5,7 +5,7 @@
 prints its port and serves until its standard input ends. Settings, any of which can be posted to /settings later:
 latency_s, share_429, share_500, retry_after (text of the header, or null), seed, per_window and window_s (a true
 sliding window), most_in_flight, status and body (answer everything with these), headers, reply (text, or a list that is
-walked through), finish_reason, message (more fields of it), usage (an object, or null for none), raw (bytes sent
+walked through), finish_reason, message (more fields of it, or a list of them that is walked through), usage (an object, or null for none), raw (bytes sent
 instead of an answer), hang (never answer), keep (remember the request bodies).
 GET /stats tells what it saw.
 """
@@ -97,11 +97,14 @@ class Endpoint:
         reply = s["reply"]
         if isinstance(reply, list):
             reply = reply[self.counts["answered"] % len(reply)]
+        more = s["message"]
+        if isinstance(more, list):
+            more = more[self.counts["answered"] % len(more)]
         self.counts["answered"] += 1
         answer = {
             "id": f"c{self.counts['answered']}", "object": "chat.completion", "created": 0, "model": body["model"],
             "choices": [{"index": 0, "finish_reason": s["finish_reason"],
-                         "message": {"role": "assistant", "content": reply} | s["message"]}],
+                         "message": {"role": "assistant", "content": reply} | more}],
         }  # fmt: skip
         if s["usage"] is not None:
             answer["usage"] = s["usage"]
