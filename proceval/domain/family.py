@@ -119,10 +119,11 @@ class Base(ABC, Generic[L]):
         allowed = self.level.model_fields[key].description
         return f"{where} is {merged[key]!r}; {self.name} allows {allowed}"
 
-    def positive(self, key: str, value: int) -> int:
-        """The value of one of the family's own parameters. Raises InputError unless it is an integer above 0."""
-        if not is_integer(value, 1):
-            raise InputError(f"domain.{self.domain}.{self.name}.{key} is {value!r}; allowed is an integer above 0")
+    def counted(self, key: str, value: int, most: int) -> int:
+        """The value of one of the family's own parameters. Raises InputError unless it is an integer from 1 to `most`."""
+        if not is_integer(value, 1, most):
+            where = f"domain.{self.domain}.{self.name}.{key}"
+            raise InputError(f"{where} is {value!r}; allowed is an integer from 1 to {most}")
         return value
 
     def _keys(self) -> str:

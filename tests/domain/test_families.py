@@ -209,8 +209,8 @@ BAD = [
     (ORDER, f"difficulty.frontier.{ORDER}.n=3", f"difficulty.frontier.{ORDER}.n", "allowed are"),
     ("equilibrium_index", "difficulty.easy.arrays.length=[2,5]", "difficulty.easy.arrays.length", "3 <= low"),
     (COUNT, "difficulty.easy.automata.length=[-1,5]", "difficulty.easy.automata.length", "0 <= low"),
-    (COUNT, f"domain.automata.{COUNT}.alphabet=0", f"domain.automata.{COUNT}.alphabet", "above 0"),
-    ("monotonic_split", "domain.arrays.monotonic_split.spread=-1", "domain.arrays.monotonic_split.spread", "above 0"),
+    (COUNT, f"domain.automata.{COUNT}.alphabet=0", f"domain.automata.{COUNT}.alphabet", "from 1 to 64"),
+    ("monotonic_split", "domain.arrays.monotonic_split.spread=-1", "domain.arrays.monotonic_split.spread", "from 1 to"),
     (COUNT, "difficulty.easy.automata=3", "difficulty.easy.automata", "mapping"),
 ]
 
@@ -255,3 +255,12 @@ def test_the_last_word_on_a_size_wins() -> None:
     own = build("dag_topological_position", "domain.graphs.dag_topological_position.vertices=[5,6]")
     assert {level.vertices for level in own.levels.values()} == {(5, 6)}
     assert digest(own.sample(rng(1), "easy"))
+
+
+@pytest.mark.parametrize("name", ["dag_reachability", "dag_shortest_path"])
+def test_canonical_forms_are_exact_in_every_tier(named: Any, name: str) -> None:
+    family = named(name)
+    for tier in family.tiers:
+        for index in range(10 if tier == "frontier" else 60):
+            instance = family.sample(rng("exact", name, tier, index), tier)
+            assert "by colour" not in family.canonical(instance, tier)

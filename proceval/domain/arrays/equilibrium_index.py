@@ -5,7 +5,7 @@ from itertools import product
 from random import Random
 from typing import Any
 
-from proceval.domain.arrays.level import Level, check_integers
+from proceval.domain.arrays.level import LARGEST_NUMBER, Level, check_integers
 from proceval.domain.family import Base, is_integer
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
@@ -48,7 +48,7 @@ class EquilibriumIndex(Base[Level]):
 
     def __init__(self, *, difficulty: Mapping[str, Any], length: Sequence[int] | None, largest_value: int):
         super().__init__(difficulty=difficulty, own={"length": length})
-        self.largest_value = self.positive("largest_value", largest_value)
+        self.largest_value = self.counted("largest_value", largest_value, LARGEST_NUMBER)
 
     def sample(self, rng: Random, tier: str) -> Instance:
         low, high = self.levels[tier].length

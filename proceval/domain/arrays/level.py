@@ -9,6 +9,9 @@ from proceval.errors import Malformed
 from proceval.protocols import Instance
 from proceval.schema import Json
 
+LARGEST_NUMBER = 10**12
+"""Most that a parameter may let the sampler draw: numbers as long as these are hard enough to copy."""
+
 
 class Level(family.Level):
     """Sizes of one tier."""

@@ -5,7 +5,7 @@ from itertools import combinations_with_replacement, pairwise, product
 from random import Random
 from typing import Any
 
-from proceval.domain.arrays.level import Level, check_integers
+from proceval.domain.arrays.level import LARGEST_NUMBER, Level, check_integers
 from proceval.domain.family import Base, is_integer
 from proceval.errors import Malformed
 from proceval.protocols import Instance, Truth
@@ -48,7 +48,7 @@ class MonotonicSplit(Base[Level]):
 
     def __init__(self, *, difficulty: Mapping[str, Any], length: Sequence[int] | None, spread: int):
         super().__init__(difficulty=difficulty, own={"length": length})
-        self.spread = self.positive("spread", spread)
+        self.spread = self.counted("spread", spread, LARGEST_NUMBER)
 
     def sample(self, rng: Random, tier: str) -> Instance:
         low, high = self.levels[tier].length

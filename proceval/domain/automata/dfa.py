@@ -17,6 +17,10 @@ Dfa = dict[str, Any]
 """states, alphabet, start, accept (list of states), delta (delta[state][symbol] is the next state)."""
 
 
+MOST_SYMBOLS = 64
+"""Largest alphabet: with it the longest strings allowed still give counts that Python reads back from JSON."""
+
+
 class Level(family.Level):
     """Sizes of one tier."""
 

@@ -68,7 +68,7 @@ class DfaProductReachability(Base[automaton.Level]):
 
     def __init__(self, *, difficulty: Mapping[str, Any], states: Sequence[int] | None, alphabet: int):
         super().__init__(difficulty=difficulty, own={"states": states})
-        self.alphabet = self.positive("alphabet", alphabet)
+        self.alphabet = self.counted("alphabet", alphabet, automaton.MOST_SYMBOLS)
 
     def sample(self, rng: Random, tier: str) -> Instance:
         low, high = self.levels[tier].states

@@ -73,7 +73,7 @@ class DfaStringAcceptance(Base[automaton.Level]):
         alphabet: int,
     ):
         super().__init__(difficulty=difficulty, own={"states": states, "length": length})
-        self.alphabet = self.positive("alphabet", alphabet)
+        self.alphabet = self.counted("alphabet", alphabet, automaton.MOST_SYMBOLS)
 
     def sample(self, rng: Random, tier: str) -> Instance:
         level = self.levels[tier]

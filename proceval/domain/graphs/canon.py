@@ -9,8 +9,12 @@ from collections.abc import Mapping, Sequence
 from proceval.schema import Json
 
 LEAVES = 2_000
-"""Labellings tried before the form falls back to the refined colours alone, which is still the same for all
-relabellings but may then also be shared by graphs that only look alike."""
+"""Labellings tried before the form falls back to the refined colours alone.
+
+That form, marked `by colour`, is still the same for all relabellings, so no duplicate slips through; but graphs that only
+look alike may share it, and then one of them is dropped as a duplicate. No graph of the tiers in conf/ comes near it: it
+takes thousands of symmetries beyond twins.
+"""
 
 
 def graph(n: int, edges: Sequence[Sequence[int]], marks: Mapping[int, int]) -> Json:

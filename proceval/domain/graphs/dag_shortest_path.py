@@ -14,6 +14,7 @@ from proceval.smt import Spec, Values, disj, integer
 BRUTE_FORCE_VERTICES = 8
 """Up to here the oracle lists all paths; beyond, it relaxes edges and counts."""
 
+LARGEST_RATE = 10**9
 MOST_STOPS = 30
 """Inner vertices of a planted path, at most."""
 
@@ -84,7 +85,7 @@ class DagShortestPath(Base[dag.Level]):
         largest_rate: int,
     ):
         super().__init__(difficulty=difficulty, own={"vertices": vertices, "density": density})
-        self.largest_rate = self.positive("largest_rate", largest_rate)
+        self.largest_rate = self.counted("largest_rate", largest_rate, LARGEST_RATE)
 
     def sample(self, rng: Random, tier: str) -> Instance:
         level = self.levels[tier]
