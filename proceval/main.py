@@ -18,7 +18,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from proceval import config, sweeping, words
+from proceval import config, provenance, sweeping, words
 from proceval.conftree import config_dir
 from proceval.errors import InputError, ProcevalError
 from proceval.folder import RunFolder
@@ -55,7 +55,7 @@ def execute(cfg: DictConfig, sweep_job: sweeping.Job | None = None) -> int:
             return 0
         if writes:
             folder.write_config(
-                config.redact(settings), versions=config.versions(), git_commit=config.git_commit(config_dir())
+                config.redact(settings), versions=provenance.versions(), git_commit=provenance.git_commit(config_dir())
             )
         with Untold(stage, folder) as untold:
             untold.status = stage.run(folder)
@@ -98,7 +98,7 @@ def _explained(cfg: DictConfig, sweep_job: sweeping.Job | None) -> int:
 def _everything(settings: dict[str, Any]) -> str:
     """Identity of all that a finished job follows from, versions included."""
     shown = {key: value for key, value in settings.items() if key not in ("workers", "fresh")}
-    return digest({"settings": shown, "versions": config.versions()})
+    return digest({"settings": shown, "versions": provenance.versions()})
 
 
 def run() -> int:
@@ -173,6 +173,9 @@ def _one_sentence(error: BaseException) -> str:
     if "is not in struct" in text + str(error.__cause__):
         key = re.search(r"Could not (?:override|find) '([^']+)'", text)
         return f"unknown key '{key[1] if key else '?'}': no such key here (is the option that would hold it chosen?)"
+    launcher = re.search(r"Could not (?:find|load) 'hydra/launcher/(submitit|ray)", text)
+    if launcher:
+        return f"this launcher is an extra of its own: pip install -e '.[{launcher[1]}]' (docs/scale-out.md)"
     noise = ("Config search path", "provider=", "See https", "Set the environment variable", "full_key", "object_type")
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith(noise)]
     text = " ".join(lines).removeprefix("InputError raised while resolving interpolation: ")
