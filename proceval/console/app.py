@@ -11,9 +11,8 @@ from proceval.console.tabs import shelf, show
 from proceval.errors import InputError
 
 TABS = Path(__file__).with_name("tabs")
-LOOKS_EVERY_S = 3.0
-"""How often an open page looks whether its files have changed."""
-ICONS = {"run": "●", "sweep": "▣", "set": "◆"}
+LOOKS_EVERY_S = 3.0  # how often an open page looks whether its files have changed
+ICONS = {"run": "●", "sweep": "▣", "release": "★", "set": "◆"}
 
 
 def main() -> None:
@@ -67,7 +66,12 @@ def _wanted(places: dict[str, Place]) -> str:
 
 
 def about(place: Place) -> None:
-    kinds = {"run": "a run", "sweep": f"a sweep of {len(place.folders)} jobs", "set": "a set of records without a run"}
+    kinds = {
+        "run": "a run",
+        "sweep": f"a sweep of {len(place.folders)} jobs",
+        "release": "a release",
+        "set": "records without a run",
+    }
     st.caption(kinds[place.kind])
     st.caption(look.literal(place.path))
     changed = max((time_ns for _, time_ns, _ in place.stamp()), default=0)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from proceval.console import exported
 from proceval.errors import InputError
 from proceval.schema import AuditReport
 
@@ -45,7 +46,10 @@ def problems(folder: Path) -> Any:
     import pyarrow.compute as pc
 
     texts = ["id", "family", "domain", "difficulty"]
-    if fresh(folder, "dataset.parquet", "dataset.jsonl"):
+    published = exported.parquet(folder) if exported.is_release(folder) else None
+    if published is not None:
+        found = from_parquet(published, [*texts, "tests"], leaves=["tests.list.element.origin"])
+    elif fresh(folder, "dataset.parquet", "dataset.jsonl"):
         found = from_parquet(folder / "dataset.parquet", [*texts, "tests"], leaves=["tests.list.element.origin"])
     elif (folder / "dataset.jsonl").is_file():
         tests = pa.list_(pa.struct([("origin", pa.string())]))
@@ -74,6 +78,8 @@ def verdicts(folder: Path) -> Any:
 
 def accepted(folder: Path) -> dict[str, bool]:
     """Problem id -> whether its audit accepted it; empty where nothing was audited."""
+    if exported.is_release(folder):
+        return exported.accepted(folder)
     if fresh(folder, "audit.parquet", "audit.jsonl"):
         found = from_parquet(folder / "audit.parquet", ["problem_id", "accepted"])
         pairs = compact(found, ["problem_id"]).group_by(["problem_id", "accepted"]).aggregate([])

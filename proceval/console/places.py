@@ -1,4 +1,4 @@
-"""What can be opened below one folder: runs, sweeps and sets, told apart by the files that they hold."""
+"""What can be opened below one folder: runs, sweeps, releases and sets, told apart by the files that they hold."""
 
 import os
 from collections.abc import Iterator
@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from proceval.console import exported
 from proceval.errors import InputError
 from proceval.report import sweep
 
-Kind = Literal["run", "sweep", "set"]
+Kind = Literal["run", "sweep", "release", "set"]
 
 RECORDS = (
     "dataset.jsonl", "dataset.parquet", "audit.jsonl", "audit.parquet", "records.jsonl", "records.parquet",
     "verdicts.jsonl", "summary.json", "generation.json", "certificates/index.jsonl", "faults.jsonl", "config.yaml",
+    "manifest.json",
 )  # fmt: skip
 """Files that the console reads; their times and sizes say whether a folder has changed."""
 MARKS = ("dataset.jsonl", "dataset.parquet", "records.jsonl", "records.parquet", "verdicts.jsonl", "audit.jsonl")
@@ -70,7 +72,7 @@ def _openable(root: Path) -> Iterator[Path]:
     while waiting and looked_at < MOST_FOLDERS:
         path, depth = waiting.pop(0)
         looked_at += 1
-        if is_sweep(path) or any((path / mark).is_file() for mark in MARKS):
+        if is_sweep(path) or exported.is_release(path) or any((path / mark).is_file() for mark in MARKS):
             yield path
             continue
         if depth < DEEP:
@@ -98,7 +100,13 @@ def _place(path: Path, root: Path) -> Place:
     if is_sweep(path):
         jobs = sweep.find(path)
         return Place(path, "sweep", label, tuple(j.path for j in jobs), tuple(j.variant for j in jobs))
-    return Place(path, "run" if (path / "config.yaml").is_file() else "set", label, (path,), ("",))
+    return Place(path, _kind(path), label, (path,), ("",))
+
+
+def _kind(path: Path) -> Kind:
+    if exported.is_release(path):
+        return "release"
+    return "run" if (path / "config.yaml").is_file() else "set"
 
 
 def _jobs(place: Place) -> list[Place]:
@@ -114,7 +122,7 @@ def _jobs(place: Place) -> list[Place]:
 def _single(folder: Path, name: str) -> Place:
     if name not in MARKS:
         raise InputError(f"{folder / name}: give a folder, or one of {', '.join(MARKS)}")
-    return Place(folder, "run" if (folder / "config.yaml").is_file() else "set", folder.name, (folder,), ("",))
+    return Place(folder, _kind(folder), folder.name, (folder,), ("",))
 
 
 def _changed(place: Place) -> int:

@@ -2,11 +2,12 @@
 
 import gzip
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proceval.console import columns, lines
+from proceval.console import columns, exported, lines
 from proceval.console.places import Place
 from proceval.errors import InputError
 from proceval.report.evidence import TIERS
@@ -62,6 +63,8 @@ def tiers(names: list[str]) -> list[str]:
 
 def problem(folder: Path, identity: str) -> Problem | None:
     """One problem whole, or None. Raises InputError when its record is broken."""
+    if exported.is_release(folder):
+        return exported.problem(folder, identity)
     if (folder / "dataset.jsonl").is_file():
         found = lines.records(folder / "dataset.jsonl", Problem, identity)
         return next((one for one in found if one.id == identity), None)
@@ -96,19 +99,26 @@ def _from_parquet(path: Path, identity: str) -> Problem | None:
 
 def certificates(folder: Path, identity: str) -> list[Certificate]:
     """The proofs of a problem's tests, the main one first, examples last."""
-    found = lines.records(folder / "certificates" / "index.jsonl", Certificate, identity)
+    found: Iterable[Certificate]
+    if exported.is_release(folder):
+        found = exported.certificates(folder, identity)
+    else:
+        found = lines.records(folder / "certificates" / "index.jsonl", Certificate, identity)
     return sorted((c for c in found if c.problem_id == identity), key=lambda c: (c.test < 0, abs(c.test)))
 
 
 def smt(folder: Path, sha256: str) -> str:
     """The SMT-LIB text of a query. Raises InputError for one that is missing, broken, or does not have this hash."""
     path = folder / "certificates" / sha256[:2] / f"{sha256}.smt2.gz"
-    try:
-        text = gzip.decompress(path.read_bytes()).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error})") from error
+    if exported.is_release(folder):
+        text = exported.text(folder, sha256)
+    else:
+        try:
+            text = gzip.decompress(path.read_bytes()).decode()
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: cannot be read ({error})") from error
     if text_digest(text) != sha256:
-        raise InputError(f"{path}: the text does not have the hash that its certificate names")
+        raise InputError(f"{folder}, query {sha256}: the text does not have the hash that its certificate names")
     return text
 
 
@@ -139,6 +149,8 @@ class Floor:
 def floor(folder: Path, family: str, tier: str) -> Floor | None:
     """The guess floor as the generation recorded it, or None where it is not known."""
     facts = lines.document(folder / "generation.json")
+    if facts is None and exported.is_release(folder):
+        facts = exported.manifest(folder).get("generation")
     cells = facts.get("guess_floor", []) if isinstance(facts, dict) else []
     for cell in cells if isinstance(cells, list) else []:
         if isinstance(cell, dict) and (cell.get("family"), cell.get("difficulty")) == (family, tier):

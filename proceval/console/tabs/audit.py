@@ -1,13 +1,14 @@
 """The Audit page: what became of every mutant, one beside its reference, and the ledger of those that change nothing."""
 
 import json
+import shlex
 from typing import Any
 
 import streamlit as st
 
 from proceval.audit.ledger import MACHINE, Entry
 from proceval.compare import show as value_shown
-from proceval.console import audits, charts, columns, parts, problems
+from proceval.console import audits, charts, columns, exported, parts, problems
 from proceval.console.look import literal, percent, side_by_side
 from proceval.console.places import Place
 from proceval.console.tabs import shelf, show
@@ -30,7 +31,10 @@ def page() -> None:
 def _mutants(place: Place) -> None:
     table = shelf.mutant_table(place)
     if not table.num_rows:
-        show.empty("Nothing was audited here.", f"python -m proceval stage=audit dataset={place.path}")
+        _published(place)
+        show.empty(
+            "Nothing was audited here.", f"python -m proceval stage=audit dataset={shlex.quote(str(place.path))}"
+        )
     for identity, fault in audits.broken(table)[:5]:
         st.error(f"The audit of {literal(identity)} broke: {literal(fault)}")
     wanted = show.choices(table, FILTERS, "audit")
@@ -62,6 +66,19 @@ def _mutants(place: Place) -> None:
     one = show.chosen(shown, [row["mutant"] for row in rows], labels, "audit", "Mutant")
     if one is not None:
         _mutant(place, table, one)
+
+
+def _published(place: Place) -> None:
+    """The counts of a release, which does not hold the mutants themselves."""
+    if place.kind != "release":
+        return
+    fates = exported.fates(place.path)
+    if fates:
+        show.facts({fate: f"{count:,}" for fate, count in fates.items()})
+        st.caption(
+            "A release holds the counts of its audit; the run folder that it was exported from holds the mutants."
+        )
+        st.stop()
 
 
 def _mutant(place: Place, table: Any, identity: str) -> None:

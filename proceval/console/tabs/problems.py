@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from proceval.console import columns, drawing, parts, problems
+from proceval.console import columns, drawing, exported, parts, problems
 from proceval.console.look import NOTHING, literal, number, percent
 from proceval.console.tabs import shelf, show
 from proceval.errors import InputError
@@ -98,6 +98,11 @@ def _arguments(arguments: dict[str, Any]) -> str:
 
 def _prompt(folder: Path, problem: Problem) -> None:
     recorded = problems.recorded_prompt(folder, problem.id)
+    published = exported.prompt(folder, problem.id) if exported.is_release(folder) else None
+    if published is not None:
+        st.caption("The prompt in code mode as it was published with the release.")
+        show.text(published)
+        return
     if recorded is not None:
         st.caption("The request as a model got it, from records.jsonl.")
     else:

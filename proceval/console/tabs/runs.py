@@ -1,5 +1,6 @@
 """The Runs page: who scored what, at which cost, how the failures happened, and one sample whole."""
 
+import shlex
 from typing import Any
 
 import streamlit as st
@@ -43,8 +44,14 @@ def _unjudged(place: Place) -> None:
     if waiting:
         st.info(f"{waiting:,} answers are recorded and none is judged yet: the run goes on, or was interrupted.")
         show.empty("Resume it with the command that started it, or judge what is there:",
-                   f"python -m proceval stage=evaluate rescore=true dataset={place.path}")  # fmt: skip
-    show.empty("No model was judged here.", f"python -m proceval stage=evaluate dataset={place.path} model=mock")
+                   f"python -m proceval stage=evaluate rescore=true dataset={_word(place)}")  # fmt: skip
+    if place.kind in ("release", "sweep"):
+        show.empty("No model was judged here.", "python -m proceval model=mock")
+    show.empty("No model was judged here.", f"python -m proceval stage=evaluate dataset={_word(place)} model=mock")
+
+
+def _word(place: Place) -> str:
+    return shlex.quote(str(place.path))
 
 
 def _leaderboard(summary: Any, names: list[str]) -> None:

@@ -1,0 +1,94 @@
+"""One small sweep and one release for all tests of the console, made as a user makes them."""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from proceval import config
+from proceval.console import parts
+from proceval.console.desk import Desk
+from proceval.folder import write_records
+from proceval.release.source import source
+from proceval.release.write import write
+from proceval.report.run import Run as ReportRun
+from proceval.schema import Verdict
+from tests.conftest import Run
+
+WORDS = ("domain=[arrays,automata]", "difficulty=easy", "count=1", "samples=2", "tracker=off", "figures=false")
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory, run_proceval: Callable[..., Run]) -> Path:
+    """An outputs folder with a sweep of two models over four problems, and a release of their dataset."""
+    where = tmp_path_factory.mktemp("console")
+    made = run_proceval(where, "model=mock", *WORDS)
+    assert made.returncode == 0, made.stderr
+    outputs = where / "outputs"
+    (job,) = (path for path in outputs.iterdir() if (path / "dataset.jsonl").is_file())
+    sweep = outputs / "sweeps" / "two"
+    sweep.mkdir(parents=True)
+    mock, gold = sweep / "0-model=mock", sweep / "1-model=gold"
+    job.rename(mock)
+    (mock / "status.json").write_text('{"exit_status": 0}\n')
+    shutil.copytree(mock, gold)
+    _gild(gold)
+    write(
+        source(mock), outputs / "released", title="t", split="test", repo_id=None, advance=lambda done: None,
+        prompts=lambda problem: {"prompt_code": f"Solve {problem.id}.", "prompt_answer": "Answer."},
+    )  # fmt: skip
+    return outputs
+
+
+def _gild(folder: Path) -> None:
+    """Turn a copied job into that of a model which is always right."""
+    references = {problem.id: problem.reference for problem in ReportRun(folder).problems()}
+    verdicts = [
+        {**verdict.model_dump(), "model": "gold", "outcome": "passed", "fault": "none", "tests": (), "detail": ""}
+        for verdict in ReportRun(folder).verdicts()
+    ]
+    write_records(folder / "verdicts.jsonl", (Verdict.model_validate(verdict) for verdict in verdicts))
+    responses = []
+    for response in ReportRun(folder).responses():
+        text = f"```python\n{references[response.problem_id]}```\n"
+        completion = response.completion.model_copy(update={"text": text, "finish_reason": "stop"})
+        key = hashlib.sha256(response.key.encode()).hexdigest()
+        responses.append(response.model_copy(update={"model": "gold", "key": key, "completion": completion}))
+    write_records(folder / "records.jsonl", responses)
+    for name in ("summary.json", "records.parquet"):
+        (folder / name).unlink()
+
+
+@pytest.fixture(scope="session")
+def run(home: Path) -> Path:
+    """The mock model's job."""
+    return home / "sweeps" / "two" / "0-model=mock"
+
+
+@pytest.fixture
+def copy(run: Path, tmp_path: Path) -> Path:
+    """A run folder of one's own, to break."""
+    return Path(shutil.copytree(run, tmp_path / "outputs" / "mine"))
+
+
+@pytest.fixture(scope="session")
+def desk() -> Iterator[Desk]:
+    settings = config.compose()
+    families = {n: f for group in config.build(settings["domain"], "domain").values() for n, f in group.items()}
+    built = {name: config.build(settings[name], name) for name in ("prover", "track", "sandbox")}
+    made = Desk(families=families, **built)
+    made.start()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def opened(desk: Desk) -> Callable[[Path], None]:
+    """Make a folder the root of every page."""
+
+    def open_(root: Path) -> None:
+        parts.install(parts.Parts(root=root, desk=desk, pass_k=(1, 2)))
+
+    return open_
