@@ -5,12 +5,10 @@ outside this project (hydra would run any importable function that a YAML names)
 """
 
 import inspect
-import platform
 import re
 import typing
 from collections.abc import Iterator
-from importlib import import_module, metadata
-from pathlib import Path
+from importlib import import_module
 from typing import Annotated, Any
 
 import omegaconf
@@ -29,6 +27,7 @@ from pydantic import (
 
 from proceval import naming
 from proceval.errors import InputError
+from proceval.provenance import source_digest, versions
 from proceval.seeding import digest
 
 TARGET = "_target_"
@@ -211,46 +210,9 @@ def identity(settings: Plain) -> str:
 
 
 def generation_identity(settings: Plain) -> str:
-    """64 hex digits that follow from everything a dataset's bytes depend on, the solver's version included."""
-    return digest({"keys": {key: settings[key] for key in GENERATION}, "versions": versions()["solvers"]})
-
-
-def versions() -> dict[str, Any]:
-    """Versions of what a result depends on; None for a package that is not installed."""
-
-    def of(name: str) -> str | None:
-        try:
-            return metadata.version(name)
-        except metadata.PackageNotFoundError:
-            return None
-
-    from proceval import __version__
-
-    return {
-        "proceval": __version__,
-        "python": platform.python_version(),
-        "platform": platform.system().lower() + "-" + platform.machine(),
-        "solvers": {name: of(name) for name in ("z3-solver", "cvc5")},
-        "packages": {name: of(name) for name in ("hydra-core", "pydantic", "litellm", "pyarrow", "wandb", "seaborn")},
-    }
-
-
-def git_commit(start: Path) -> str | None:
-    """The commit that the checkout around `start` stands on, or None outside one; read from .git without running git."""
-    for folder in (start, *start.parents):
-        git = folder / ".git"
-        if not git.is_dir():
-            continue
-        head = (git / "HEAD").read_text(encoding="utf-8").strip()
-        if not head.startswith("ref: "):
-            return head
-        reference = git / head[5:]
-        if reference.is_file():
-            return reference.read_text(encoding="utf-8").strip()
-        packed = git / "packed-refs"
-        lines = packed.read_text(encoding="utf-8").splitlines() if packed.is_file() else []
-        return next((line.split()[0] for line in lines if line.endswith(" " + head[5:])), None)
-    return None
+    """64 hex digits that follow from everything a dataset's bytes depend on, solvers and source text included."""
+    keys = {key: settings[key] for key in GENERATION}
+    return digest({"keys": keys, "versions": versions()["solvers"], "source": source_digest()})
 
 
 def _run_folder(*, _root_: DictConfig) -> str:

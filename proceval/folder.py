@@ -38,6 +38,9 @@ R = TypeVar("R", bound=Record)
 
 GENERATED = ("dataset.jsonl", "generation.json", "rejections.jsonl", "certificates")
 """What stage=generate leaves, and what a later run with the same inputs takes over instead of proving it again."""
+MEASURED = ("dataset.parquet", "audit.jsonl", "audit.parquet", "material.jsonl", "verdicts.jsonl", "records.parquet",
+            "generation.partial.jsonl")
+MADE_FROM = ".inputs"
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,23 @@ class RunFolder:
 
         body = {**settings, "versions": versions, "git_commit": git_commit}
         write_atomically(self / "config.yaml", yaml.safe_dump(body, sort_keys=False, allow_unicode=True))
+
+    def outdated(self) -> bool:
+        """Whether this folder's dataset was made from other inputs, such as a family that has changed since."""
+        note = self / MADE_FROM
+        return note.is_file() and note.read_text(encoding="utf-8").strip() != self.inputs
+
+    def clear(self) -> None:
+        """Remove the dataset and what was measured of it; paid responses stay, since they are found by problem."""
+        for name in (*GENERATED, MADE_FROM, *MEASURED):
+            if (self / name).is_dir():
+                shutil.rmtree(self / name)
+            else:
+                (self / name).unlink(missing_ok=True)
+
+    def made(self) -> None:
+        """Note what the dataset that is made here is made from."""
+        write_atomically(self / MADE_FROM, self.inputs + "\n")
 
     def publish(self) -> None:
         """Let later runs with the same inputs find this dataset."""
@@ -254,7 +274,7 @@ def write_text(folder: Path, sha256: str, text: str, kind: Literal["smt2", "json
     if path.is_file():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    staged = path.with_name(f".{path.name}.partial")
+    staged = path.with_name(f".{path.name}.{os.getpid()}.partial")  # shards side by side may have the same text
     staged.write_bytes(gzip.compress(text.encode(), compresslevel=6, mtime=0))
     os.replace(staged, path)
 

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = sorted([*ROOT.glob("proceval/**/*.py"), *ROOT.glob("sandbox/**/*.py")])
+FIXTURES = "proceval/track/agent_cases/"
+"""Small projects with planted faults, for agents to mend: data, not code of ours."""
+SOURCES = sorted(
+    path
+    for path in [*ROOT.glob("proceval/**/*.py"), *ROOT.glob("sandbox/**/*.py")]
+    if not path.relative_to(ROOT).as_posix().startswith(FIXTURES)
+)
 DOORS = {
     "z3": ("proceval/prover/", "proceval/release/recheck.py"),  # a file for strangers, who have no prover/
     "cvc5": ("proceval/prover/", "proceval/release/recheck.py"),

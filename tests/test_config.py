@@ -86,13 +86,6 @@ def test_a_group_of_which_nothing_is_chosen_is_named_with_its_options(word: str)
     assert misspelt(["experiment=null"]) is None
 
 
-@pytest.mark.parametrize("word", ["domain=[]", "difficulty=[ ]", "model=null", "prover="])
-def test_a_group_of_which_nothing_is_chosen_is_named_with_its_options(word: str) -> None:
-    group = word.partition("=")[0]
-    assert f"{group} needs at least one of: " in (misspelt([word]) or "")
-    assert misspelt(["experiment=null"]) is None
-
-
 def test_a_misspelt_key_is_answered_with_the_nearest_one() -> None:
     assert "did you mean 'domain'?" in (misspelt(["domian=graphs"]) or "")
     assert "did you mean 'samples'?" in (misspelt(["sample=3"]) or "")

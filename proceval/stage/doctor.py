@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from proceval import config
+from proceval import provenance
 from proceval.errors import ProviderError
 from proceval.folder import RunFolder
 from proceval.protocols import Request
@@ -27,7 +27,7 @@ class Doctor:
         """Everything is checked by running."""
 
     def run(self, folder: RunFolder) -> int:
-        found = config.versions()
+        found = provenance.versions()
         self._line("ok", "python", f"{found['python']} on {found['platform']}")
         for name, version in {**found["solvers"], **found["packages"]}.items():
             self._line("ok" if version else "--", name, version or "not installed")

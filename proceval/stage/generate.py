@@ -69,10 +69,14 @@ class Generate:
     def run(self, folder: RunFolder) -> int:
         if self.shards > 1:
             return self._one_shard(folder)
+        if folder.outdated():
+            progress.say("generate the program or a solver has changed since this folder's dataset was made: made anew")
+            folder.clear()
         if (folder / "generation.json").is_file() and (folder / "dataset.jsonl").is_file():
             folder.source()
             progress.say(f"generate {folder / 'dataset.jsonl'} stands already")
             return self._end(folder)
+        folder.made()
         with folder.generating():
             earlier = folder.published()
             if earlier is not None:

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from proceval import config, naming, paired
+from proceval import config, naming, paired, provenance
 from proceval.conftree import config_dir
 from proceval.errors import InputError
 from proceval.folder import RunFolder, read
@@ -53,8 +53,8 @@ class Report:
             found = summary.write(
                 folder.path,
                 exit_status=exit_status,
-                versions=config.versions(),
-                git_commit=config.git_commit(config_dir()),
+                versions=provenance.versions(),
+                git_commit=provenance.git_commit(config_dir()),
                 ks=self.pass_k,
                 setup=naming.described(folder.settings),
             )
