@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from proceval.config import compose
+from proceval.folder import RunFolder
 from proceval.report import parquet, summary
+from proceval.stage.report import Untold
 from proceval.tracker.wandb import Wandb
 from proceval.tracker.wandb_run import Session
 from tests.report import builder
@@ -101,6 +104,43 @@ def test_metrics_carry_their_intervals_and_nothing_undefined(published: tuple[Pa
     curve = [row["curve/mock/pass@k"] for row in run.history if "curve/mock/pass@k" in row]
     assert len(curve) == 4
     assert curve == sorted(curve)
+
+
+def test_history_draws_accuracy_spending_and_tiers_each_against_its_axis(published: tuple[Path, OfflineRun]) -> None:
+    run = published[1]
+    assert run.metrics["accuracy/*"] == run.metrics["spent/*"] == "accuracy/samples"
+    assert run.metrics["tier/*"] == "tier/number"
+    key = "accuracy/lab/large:1b/so_far"
+    rows = [row for row in run.history if key in row]
+    assert [row["accuracy/samples"] for row in rows] == list(range(1, 13))
+    passed = sum(outcome == "passed" for (model, _), v in builder.VERDICTS.items() if model != "mock" for outcome in v)
+    assert rows[-1][key] == pytest.approx(passed / 10)  # two samples were never scored
+    assert "spent/mock/usd" not in {name for row in run.history for name in row}  # unknown is not zero
+    tiers = [row for row in run.history if "tier/lab/large:1b/pass@1" in row]
+    assert [row["tier/number"] for row in tiers] == [0, 1]
+
+
+class Failing:
+    """A stage without a tracker of its own that breaks."""
+
+    writes = True
+
+    def run(self, folder: RunFolder) -> int:
+        raise RuntimeError("the endpoint said no")
+
+
+def test_a_job_that_fails_in_a_stage_without_a_tracker_is_a_failed_run(tmp_path: Path) -> None:
+    settings = compose("tracker.timeout_s=60")
+    folder = RunFolder(path=tmp_path / "run", settings=settings, inputs="x", outputs=tmp_path, dataset=None)
+    folder.path.mkdir()
+    with pytest.raises(RuntimeError), Untold(Failing(), folder) as untold:
+        untold.status = Failing().run(folder)
+    (run,) = runs(folder.path)
+    assert run.exit_code == 1
+    assert run.summary["failure"] == "the endpoint said no"
+    with Untold(Failing(), folder) as untold:
+        untold.status = 0
+    assert len(runs(folder.path)) == 1  # nothing to tell of a stage that ended fine
 
 
 def test_tables_have_one_type_a_column(published: tuple[Path, OfflineRun]) -> None:
