@@ -1,7 +1,10 @@
 """The host's half of a conversation: one request at a time, limits on each, and a name for every way it can end."""
 
+import fcntl
 import os
 import signal
+import sys
+import termios
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,13 +33,18 @@ class Death:
 
 
 class Guest(Protocol):
-    """A started child with the host's ends of its three pipes, non-blocking."""
+    """A child that has been asked for, with the host's ends of its three pipes, non-blocking."""
 
     requests: int
     replies: int
     output: int
+    greets: bool
+    """Whether it says when it has been set up; if not, that is seen from its reading."""
     death: int | None
-    """A descriptor that becomes readable when the guest dies, or None where there is no such thing."""
+    """A descriptor that becomes readable when the guest dies, or None where there is no such thing, or not yet."""
+
+    def arrive(self) -> Steps[None]:
+        """Make sure that it was started; before that only its pipes may be used. Raises SandboxFault."""
 
     def dead(self) -> bool: ...
 
@@ -66,26 +74,24 @@ class _Session:
         self.outbox = memoryview(b"")
         self.inbox = bytearray()
         self.output = bytearray()
-        self.loaded = False
+        self.arrived = self.begun = self.loaded = False
+        self.sent = 0
         self.used_s, self.clock_s = 0.0, 0.0
         # Drawn at once, because a system call for each is dear; the guest sees a nonce when it is used and not before.
         self.nonces, self.asked = os.urandom(8 * (1 + len(job.inputs))).hex().encode(), 0
         self.largest_frame = 64 + max(job.limits.output_bytes, 16 * MESSAGE_CHARACTERS)
         self.watched: tuple[int, ...] = (guest.replies, guest.output)
-        if guest.death is not None:
-            self.watched += (guest.death,)
 
     def talk(self, results: list[Result]) -> Steps[_Ending | None]:
         """Append a result per call as it comes; None when all calls are done, else why this guest cannot go on."""
         limits = self.job.limits
-        greeting = yield from self._answer(NO_NONCE, START_S, START_S)
-        if isinstance(greeting, _Ending) or greeting[0] != b"G":
-            reason = greeting.message or greeting.kind or "died" if isinstance(greeting, _Ending) else greeting[1]
-            raise SandboxFault(f"the guest did not start: {reason!r}")
-        begin = [self.job.code, self.job.entry_point, limits.output_bytes, float(limits.cpu_s)]
-        loading = yield from self._ask(begin)
+        # The code is sent before there is anybody to read it: to wait for the guest first would cost two awakenings.
+        loading = yield from self._ask([self.job.code, self.job.entry_point, limits.output_bytes, float(limits.cpu_s)])
         if isinstance(loading, _Ending):
+            if not self._has_begun():
+                raise SandboxFault(f"the guest did not start: {loading.message or loading.kind or 'died'}")
             return loading
+        self.begun = True
         if loading.kind != "not_run":
             results.extend([loading] * (len(self.job.inputs) - len(results)))
             return None
@@ -119,8 +125,11 @@ class _Session:
         self._write()
         while True:
             left_s = start_s + wall_limit_s - time.monotonic()
-            patience_s = min(left_s, cpu_limit_s - self.used_s) if guest.death is not None else min(left_s, 0.02)
+            exact = guest.death is not None or not self.arrived
+            patience_s = min(left_s, cpu_limit_s - self.used_s) if exact else min(left_s, 0.02)
             ready = yield Wait(self.watched, requests if self.outbox else (), patience_s)
+            if not self.arrived:
+                yield from self._arrive()
             dead = guest.death in ready or (guest.death is None and guest.dead())
             if self.outbox:
                 self._write()
@@ -132,21 +141,51 @@ class _Session:
                 return _Ending("output_limit", "stdout and stderr")
             self.clock_s = guest.cpu_s() or self.clock_s
             self.used_s = self.clock_s - before_s
+            frame = self._frame()
+            if not self.begun and isinstance(frame, tuple) and frame[0] == NO_NONCE and self._greeted(*frame[1:]):
+                start_s, before_s = time.monotonic(), self.clock_s
+                continue
             # CPU first: a call that came back above its limit before we could kill it has still run out of time.
             if self.used_s > cpu_limit_s:
                 return _Ending("timeout", "CPU time")
-            frame = self._frame(nonce)
-            if frame is not None:
+            if isinstance(frame, _Ending):
                 return frame
-            if time.monotonic() - start_s > wall_limit_s:
+            if frame is not None:
+                return frame[1:] if frame[0] == nonce else _Ending("protocol", "not the answer to what was asked")
+            waited_s = time.monotonic() - start_s
+            if waited_s > wall_limit_s and (waited_s > START_S or self._has_begun()):
                 return _Ending("timeout", "wall time")
             if dead:
                 return _Ending(None)
 
+    def _arrive(self) -> Steps[None]:
+        yield from self.guest.arrive()
+        self.arrived = True
+        if self.guest.death is not None:
+            self.watched += (self.guest.death,)
+
+    def _greeted(self, letter: bytes, body: bytes) -> bool:
+        """What is said before any code was read; afterwards nobody is believed who says so."""
+        if self._has_begun() and not self.guest.greets:
+            return False
+        if letter == b"F":
+            raise SandboxFault(f"the guest did not start: {body!r}")
+        self.begun = letter == b"G"
+        return self.begun
+
+    def _has_begun(self) -> bool:
+        """Whether the guest has been set up, so that whatever happens is its own doing."""
+        if not self.begun and not self.guest.greets:
+            unread = fcntl.ioctl(self.guest.requests, termios.FIONREAD, bytes(4))
+            self.begun = int.from_bytes(unread, sys.byteorder) < self.sent
+        return self.begun
+
     def _write(self) -> None:
         try:
             while self.outbox:
-                self.outbox = self.outbox[os.write(self.guest.requests, self.outbox[:_CHUNK_BYTES]) :]
+                written = os.write(self.guest.requests, self.outbox[:_CHUNK_BYTES])
+                self.outbox = self.outbox[written:]
+                self.sent += written
         except BlockingIOError:
             pass
         except OSError:
@@ -176,7 +215,8 @@ class _Session:
         into += received
         return bool(received)
 
-    def _frame(self, nonce: bytes) -> tuple[bytes, bytes] | _Ending | None:
+    def _frame(self) -> tuple[bytes, bytes, bytes] | _Ending | None:
+        """Nonce, letter and body."""
         if len(self.inbox) < 4:
             return None
         size = int.from_bytes(self.inbox[:4], "big")
@@ -186,9 +226,7 @@ class _Session:
             return None
         frame = bytes(self.inbox[4 : 4 + size])
         del self.inbox[: 4 + size]
-        if frame[:16] != nonce:
-            return _Ending("protocol", "not the answer to what was asked")
-        return frame[16:17], frame[17:]
+        return frame[:16], frame[16:17], frame[17:]
 
 
 def _result(letter: bytes, body: bytes, *, cpu_s: float, loaded: bool) -> Result:
@@ -210,7 +248,7 @@ def _result(letter: bytes, body: bytes, *, cpu_s: float, loaded: bool) -> Result
             return Result("unserialisable", message=_printable(str(wire.decode(body.decode("ascii")))), cpu_s=cpu_s)
         elif letter == b"V":
             text = body.decode("ascii")
-            wire.decode(text)
+            wire.check(text)
             return Result("returned", text, cpu_s=cpu_s)
     except ValueError:
         pass

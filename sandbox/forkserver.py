@@ -41,6 +41,8 @@ _PRELOADED = (
     "itertools,json,math,numbers,operator,random,re,statistics,string,textwrap,time,types,typing"
 )
 _REQUESTS, _REPLIES, _FIRST_OWN = 3, 4, 5
+CONTROL = OPEN_FILES
+"""Number of the control socket: one that no guest can have, because it may not open so many files."""
 # A forked child looks nothing up in modules: the first to ask for an attribute pays for pages of the type cache.
 _dup2, _close, _fork, _setrlimit, _leave = os.dup2, os.close, os.fork, resource.setrlimit, os._exit
 _wait4, _pidfd_open, _poll_in = os.wait4, os.pidfd_open, select.POLLIN
@@ -67,7 +69,8 @@ class _World:
     """What a fork needs, prepared once."""
 
     control: socket.socket
-    own_pid_namespace: int | None
+    fork: syscalls.Fork | None
+    """None without namespaces."""
     work: int
     null: int
     poller: "select.poll"
@@ -80,7 +83,7 @@ class _World:
 def main() -> NoReturn:
     options = Options(**json.loads(sys.argv[1]))
     # The numbers below `_FIRST_OWN` are a guest's; taken now, none of ours will ever be in the way.
-    control = socket.socket(fileno=fcntl.fcntl(options.control, fcntl.F_DUPFD_CLOEXEC, _FIRST_OWN))
+    control = socket.socket(fileno=fcntl.fcntl(options.control, fcntl.F_DUPFD_CLOEXEC, CONTROL))
     null = fcntl.fcntl(os.open(os.devnull, os.O_RDWR), fcntl.F_DUPFD_CLOEXEC, _FIRST_OWN)
     for number in (_REQUESTS, _REPLIES):
         os.dup2(null, number)
@@ -105,7 +108,7 @@ def main() -> NoReturn:
     while _supervise(world):
         pass
     # Only a guest comes here. Its world was set up in `_become_guest`; nothing of the server is left on the stack.
-    guest.serve(_REQUESTS, _REPLIES)
+    guest.serve(_REQUESTS, _REPLIES, greet=False)
 
 
 def _preload() -> None:
@@ -157,8 +160,9 @@ def _set_up(options: Options, control: socket.socket, null: int) -> tuple[_World
     if options.namespaces:
         reaper.cap(resource.RLIMIT_NPROC, THREADS)
         if filtered:
-            # Inside its namespace every guest is process 1, so one filter serves all.
-            confinement.append(syscalls.install_filter(seccomp.build(1)))
+            # Inside its namespace every guest is process 1, so one filter serves all, and they inherit it from here:
+            # to have each guest install its own would cost a tenth of its start.
+            syscalls.install_filter(seccomp.build(1, CONTROL))()
     else:
         confinement.insert(0, lambda: syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL))
         if filtered:
@@ -166,7 +170,7 @@ def _set_up(options: Options, control: socket.socket, null: int) -> tuple[_World
     hard = [resource.getrlimit(which)[1] for which in (_CPU, _FILE, _ADDRESS_SPACE)]
     world = _World(
         control=control,
-        own_pid_namespace=os.pidfd_open(os.getpid()) if options.namespaces else None,
+        fork=syscalls.Fork() if options.namespaces else None,
         work=os.open(work, os.O_RDONLY | os.O_DIRECTORY),
         null=null,
         poller=select.poll(),
@@ -201,24 +205,19 @@ def _rehearse(world: _World) -> None:
 
 def _supervise(world: _World) -> bool:
     """Take one job, fork, wait, wipe, report: True in the server, False in the guest."""
-    control, home = world.control, world.own_pid_namespace
+    control, fork = world.control, world.fork
     message, rights, _, _ = control.recvmsg(JOB.size, _rights_bytes)
     if not message:
         _leave(0)
     descriptors = _THREE.unpack(rights[0][2])
     cpu_s, memory_bytes, file_bytes = JOB.unpack(message)
-    if home is not None:
-        syscalls.unshare(syscalls.NEWPID)
-    child = _fork()
+    child = _fork() if fork is None else fork()
     if child == 0:
         _become_guest(world, descriptors, cpu_s, file_bytes, memory_bytes)
         return False
-    if home is not None:
-        # Back home, or the kernel refuses the next unshare.
-        syscalls.setns(home, syscalls.NEWPID)
     for descriptor in descriptors:
         _close(descriptor)
-    handle = _pidfd_open(child)
+    handle = _pidfd_open(child) if fork is None else fork.pidfd()
     control.sendmsg([b"P"], [(*_rights, _ONE.pack(handle))])
     world.poller.register(handle, _poll_in)
     if handle not in [number for number, _ in world.poller.poll()]:

@@ -5,9 +5,10 @@ All that hostile code can do from here is to forge its own answer, which it coul
 (`guest.py REQUESTS REPLIES CPU_S MEMORY_BYTES FILE_BYTES`) it first puts the limits on itself; a fork-server calls
 `serve` after it has done so.
 
-A frame is four bytes of length, sixteen of nonce, then the body; a reply's body starts with a letter: G set up (before
-any code was read), F set-up failed, R loaded, V value, E exception, X SystemExit, M MemoryError, U unserialisable,
-L too large. A reply without the nonce of the request that is open now is a forgery.
+A frame is four bytes of length, sixteen of nonce, then the body; a reply's body starts with a letter: G set up (only a
+fresh interpreter says so, whose start takes time that is not the code's), F set-up failed, R loaded, V value, E exception,
+X SystemExit, M MemoryError, U unserialisable, L too large. A reply without the nonce of the request that is open now is a
+forgery.
 """
 
 import builtins
@@ -43,10 +44,11 @@ _name_of = type.__dict__["__name__"].__get__
 _syntax_line, _syntax_file = (SyntaxError.__dict__[name].__get__ for name in ("lineno", "filename"))
 
 
-def serve(requests: int, replies: int) -> NoReturn:
+def serve(requests: int, replies: int, *, greet: bool) -> NoReturn:
     """Answer until `requests` ends; never returns, runs no exit handlers."""
     try:
-        _send(replies, NO_NONCE, b"G")
+        if greet:
+            _send(replies, NO_NONCE, b"G")
         nonce, body = _receive(requests)
         code, entry_point, output_bytes, cpu_s = _parse(body.decode())
         _enable_gc()
@@ -173,7 +175,7 @@ def _main() -> NoReturn:
     except (OSError, ValueError) as error:
         refuse(replies, repr(error))
     forget()
-    serve(requests, replies)
+    serve(requests, replies, greet=True)
 
 
 def refuse(replies: int, reason: str) -> NoReturn:

@@ -157,7 +157,7 @@ class _Server:
             ]
 
     def launch(self, job: Job) -> Steps["_Guest"]:
-        """Have a guest forked; a server that has died is replaced first."""
+        """Ask for a guest; a server that has died is replaced first."""
         if self.control is None:
             self.spawn()
             yield from self.ready()
@@ -172,19 +172,14 @@ class _Server:
             cpu_s = math.ceil(limits.cpu_s * (len(job.inputs) + 1)) + 5
             head = forkserver.JOB.pack(cpu_s, limits.memory_bytes, limits.file_bytes)
             socket.send_fds(control, [head], [pipes[0], pipes[3], pipes[5]])
-            message, descriptors = yield from self.hear(1, START_S, descriptors=1)
-            if message != b"P" or len(descriptors) != 1:
-                raise SandboxFault("the fork-server gave no guest")
-        except BaseException as error:
+        except OSError as error:
             for number in pipes:
                 os.close(number)
             self.stop()
-            if isinstance(error, OSError):
-                raise SandboxFault(f"the fork-server did not take the job: {error}") from error
-            raise
+            raise SandboxFault(f"the fork-server did not take the job: {error}") from error
         for number in (pipes[0], pipes[3], pipes[5]):
             os.close(number)
-        return _Guest(self, pipes[1], pipes[2], pipes[4], descriptors[0])
+        return _Guest(self, pipes[1], pipes[2], pipes[4])
 
     def hear(self, size: int, patience_s: float, descriptors: int = 0) -> Steps[tuple[bytes, list[int]]]:
         """The next message and its descriptors; raises SandboxFault when none comes in time or the server is gone."""
@@ -237,18 +232,28 @@ class _Server:
 
 
 class _Guest:
-    """One forked child; see `conversation.Guest`."""
+    """One child that a server was asked to fork; see `conversation.Guest`."""
 
-    def __init__(self, server: _Server, requests: int, replies: int, output: int, handle: int) -> None:
+    greets = False
+
+    def __init__(self, server: _Server, requests: int, replies: int, output: int) -> None:
         self.server, self.requests, self.replies, self.output = server, requests, replies, output
-        self.death: int | None = handle
-        self._handle = handle
+        self.death: int | None = None
         for number in (requests, replies, output):
             os.set_blocking(number, False)
-        self._pid = _pid_of(handle)
+        self._pid = 0
         self._watch = select.poll()
-        self._watch.register(handle, select.POLLIN)
         self._released = False
+
+    def arrive(self) -> Steps[None]:
+        """Take the handle that the server has sent: it does so before its child can have answered, or nearly."""
+        message, descriptors = yield from self.server.hear(1, START_S, descriptors=1)
+        if message != b"P" or len(descriptors) != 1:
+            self.server.stop()
+            raise SandboxFault("the fork-server gave no guest")
+        self.death = descriptors[0]
+        self._pid = _pid_of(self.death)
+        self._watch.register(self.death, select.POLLIN)
 
     def dead(self) -> bool:
         return bool(self._watch.poll(0))
@@ -257,6 +262,8 @@ class _Guest:
         return reaper.cpu_time_s(self._pid) if self._pid else None
 
     def finish(self) -> Steps[Death]:
+        if self.death is None:
+            yield from self.arrive()
         self._kill()
         message, _ = yield from self.server.hear(forkserver.END.size, _END_S)
         self._release()
@@ -268,29 +275,42 @@ class _Guest:
     def abandon(self) -> None:
         if self._released:
             return
-        self._kill()
-        self._release()
+        expected = [forkserver.END.size] if self.death is not None else [1, forkserver.END.size]
+        try:
+            for size in expected:
+                self._kill()
+                message, descriptors = self._hear_soon(size)
+                if descriptors:
+                    (self.death,) = descriptors
+        except SandboxFault:
+            pass  # it is stopped; the next job starts another
+        finally:
+            self._release()
+
+    def _hear_soon(self, size: int) -> tuple[bytes, list[int]]:
         control = self.server.control
         if control is None:
-            return
+            raise SandboxFault("the fork-server is gone")
         waiting = select.poll()
         waiting.register(control, select.POLLIN)
         waiting.poll(2000)
-        try:
-            if self.server.hear_now(forkserver.END.size) is None:
-                self.server.stop()
-        except SandboxFault:
-            return  # already stopped; the next job starts another
+        found = self.server.hear_now(size, 1)
+        if found is None:
+            self.server.stop()
+            raise SandboxFault("the fork-server is unresponsive")
+        return found
 
     def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        if self.death is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.death, signal.SIGKILL)
 
     def _release(self) -> None:
         if not self._released:
             self._released = True
-            for number in (self.requests, self.replies, self.output, self._handle):
-                os.close(number)
+            for number in (self.requests, self.replies, self.output, self.death):
+                if number is not None:
+                    os.close(number)
 
 
 def _pid_of(handle: int) -> int:

@@ -72,6 +72,8 @@ class Process:
 class _Guest:
     """One fresh interpreter; see `conversation.Guest`."""
 
+    greets = True
+
     def __init__(self, job: Job) -> None:
         self.folder = scratch.make("sandbox-")
         pipes: list[int] = []
@@ -107,6 +109,10 @@ class _Guest:
             env=guest_environment(self.folder),
             process_group=0,
         )
+
+    def arrive(self) -> Steps[None]:
+        return
+        yield  # a generator like every other step, though there is nothing to wait for
 
     def dead(self) -> bool:
         # WNOWAIT: the process stays a zombie, so that its number is not given away before the group is killed.

@@ -7,7 +7,17 @@ a chain of three hundred comparisons makes that the most expensive part of start
 import errno
 import struct
 
-from sandbox.syscalls import CLONE, CLONE3, CLONE_THREAD, FORBIDDEN, MACHINE, NUMBERS, SOCKET
+from sandbox.syscalls import (
+    CLONE,
+    CLONE3,
+    CLONE_THREAD,
+    FORBIDDEN,
+    FORK_FLAGS,
+    MACHINE,
+    NUMBERS,
+    SERVER_NUMBERS,
+    SOCKET,
+)
 
 _LOAD, _JUMP, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
@@ -67,10 +77,21 @@ def _with_conditions(own_pid: int) -> dict[str, Code]:
     }
 
 
-def build(own_pid: int) -> bytes:
-    """The filter for a guest whose process number (as it sees it) is `own_pid`; raises OSError without a call table."""
+def build(own_pid: int, control: int | None = None) -> bytes:
+    """The filter for a guest whose process number (as it sees it) is `own_pid`; raises OSError without a call table.
+
+    With `control` it is one for a fork-server and all its guests: these also may do what `syscalls.Fork` does, which the
+    kernel lets nobody without capabilities do, send and receive messages on that one descriptor, whose number a guest can
+    never have, wait for children, and give up capabilities.
+    """
     bodies = {name: _give(_ALLOW) for name in NUMBERS} | _with_conditions(own_pid)
     by_number = {NUMBERS[name]: body for name, body in bodies.items() if name in NUMBERS}
+    if control is not None:
+        by_number |= {number: _give(_ALLOW) for number in SERVER_NUMBERS.values()}
+        for name in ("sendmsg", "recvmsg"):
+            by_number[SERVER_NUMBERS[name]] = _if_argument_in(0, (control,), _refuse(errno.EPERM))
+        fork = [_instruction(_LOAD, _ARGUMENT_OFFSET), _instruction(_EQUAL, FORK_FLAGS, 0, 1), *_give(_ALLOW)]
+        by_number[CLONE] = fork + bodies["clone"][1:]
     return _assemble(by_number, _refuse(errno.EPERM), newest=_NEWEST.get(MACHINE))
 
 

@@ -74,9 +74,12 @@ io_uring_setup 425 io_uring_enter 426 io_uring_register 427 open_tree 428 move_m
 fsmount 432 fspick 433 mount_setattr 442
 """
 _OWN = {
-    "x86_64": {"capset": 126, "pivot_root": 155, "seccomp": 317},
-    "aarch64": {"pivot_root": 41, "capset": 91, "seccomp": 277},
+    "x86_64": {"capset": 126, "pivot_root": 155, "seccomp": 317, "clone": 56},
+    "aarch64": {"pivot_root": 41, "capset": 91, "seccomp": 277, "clone": 220},
 }.get(MACHINE, {})
+# What a fork-server calls after its filter is in place, beyond what its guests may.
+_SERVER_X86_64 = "sendmsg 46 recvmsg 47 wait4 61 capset 126"
+_SERVER_AARCH64 = "capset 91 sendmsg 211 recvmsg 212 wait4 260"
 # These have one number on every machine.
 _SHARED = {"close_range": 436, "mount_setattr": 442, "landlock_create_ruleset": 444, "landlock_add_rule": 445}
 _SHARED["landlock_restrict_self"] = 446
@@ -89,6 +92,9 @@ def _table(text: str) -> dict[str, int]:
 
 NUMBERS = {"x86_64": _table(_X86_64), "aarch64": _table(_AARCH64)}.get(MACHINE, {})
 """What a guest may call at all, by name; empty on a machine without a table."""
+
+SERVER_NUMBERS = {"x86_64": _table(_SERVER_X86_64), "aarch64": _table(_SERVER_AARCH64)}.get(MACHINE, {})
+"""What a fork-server may call besides, by name."""
 
 _SPECIFIC = {"x86_64": _table(_FORBIDDEN_X86_64), "aarch64": _table(_FORBIDDEN_AARCH64)}.get(MACHINE)
 FORBIDDEN = {} if _SPECIFIC is None else _SPECIFIC | _table(_FORBIDDEN_EVERYWHERE)
@@ -158,6 +164,38 @@ def pivot_to_cwd() -> None:
     call("pivot_root", b".", b".")
     _checked(_libc.umount2(b".", _MNT_DETACH), "umount2")
     os.chdir("/")
+
+
+FORK_FLAGS = NEWPID | 0x1000 | 17
+"""A child in a process namespace of its own, a pidfd of it, SIGCHLD at its end: needs CAP_SYS_ADMIN, which no guest has."""
+
+
+class Fork:
+    """fork() into a new process namespace, by one call and without any handlers: for a process that has one thread.
+
+    Gives 0 in the child, else the child's number as this process sees it, and then `pidfd` holds its descriptor.
+    """
+
+    def __init__(self) -> None:
+        if "clone" not in _OWN:
+            raise OSError(errno.ENOSYS, f"clone: no number for {MACHINE}")
+        self._pidfd = ctypes.c_int(-1)
+        address = ctypes.addressof(self._pidfd)
+        self._run = functools.partial(
+            _libc.syscall,
+            ctypes.c_long(_OWN["clone"]),
+            ctypes.c_ulong(FORK_FLAGS),
+            ctypes.c_void_p(0),
+            ctypes.c_void_p(address),
+            ctypes.c_void_p(0),
+            ctypes.c_void_p(0),
+        )
+
+    def __call__(self) -> int:
+        return _checked(self._run(), "clone")
+
+    def pidfd(self) -> int:
+        return self._pidfd.value
 
 
 class Prepared:

@@ -7,6 +7,7 @@ True, 1 and 1.0 differ; every NaN is one NaN; -0.0 is 0.0, as `==` has it.
 """
 
 import builtins
+import functools
 import json
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ MAX_DEPTH = 200
 """Containers inside containers, at most."""
 _SMALL = 1 << 63
 _SAME_HASH = 1000
+_SHORT = 1000
 _quote = json.encoder.encode_basestring_ascii
 
 
@@ -50,6 +52,19 @@ def decode(text: str) -> Any:
     if canonical != text:
         raise ValueError("not a canonical text: written differently")
     return value
+
+
+def check(text: str) -> None:
+    """Raise ValueError for every text that `encode` does not write; short ones that were fine are remembered."""
+    if len(text) <= _SHORT:
+        _check_short(text)
+    else:
+        decode(text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _check_short(text: str) -> None:
+    decode(text)
 
 
 def parse(text: str) -> Any:

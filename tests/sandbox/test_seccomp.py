@@ -87,8 +87,26 @@ def test_conditions_on_arguments(guests, name, arguments, allowed):
     assert (verdict(guests, syscalls.NUMBERS[name], *arguments) == ALLOW) == allowed
 
 
+def test_a_server_and_its_guests_may_do_only_little_more(guests):
+    """What the fork-server needs is of no use to a guest: it has neither the capability nor that descriptor."""
+    shared = seccomp.build(OWN_PID, 64)
+    more = {number for number in range(1000) if verdict(shared, number, 64) != verdict(guests, number, 64)}
+    assert more == set(syscalls.SERVER_NUMBERS.values())
+    for name in ("sendmsg", "recvmsg"):
+        number = syscalls.SERVER_NUMBERS[name]
+        assert verdict(shared, number, 64) == ALLOW
+        assert {verdict(shared, number, other) for other in (*range(64), 65, 0xFFFFFFFF)} == {DENIED}
+    fork = syscalls.FORK_FLAGS
+    assert fork & syscalls.NEWPID
+    assert verdict(shared, syscalls.CLONE, fork) == ALLOW
+    assert verdict(guests, syscalls.CLONE, fork) == DENIED
+    for flags in (17, fork | syscalls.NEWUSER, fork | syscalls.NEWNS, fork & ~syscalls.NEWPID, syscalls.NEWUSER | 17):
+        assert verdict(shared, syscalls.CLONE, flags) == DENIED
+    assert verdict(shared, syscalls.CLONE, 0x3D0F00) == ALLOW, "threads"
+
+
 def test_other_call_tables_kill(guests, commands):
-    for programme in (guests, commands):
+    for programme in (guests, commands, seccomp.build(OWN_PID, 64)):
         assert verdict(programme, 1, architecture=0x40000003) == KILL
         if syscalls.MACHINE == "x86_64":
             assert verdict(programme, 0x40000000 | 1) == KILL
