@@ -83,3 +83,19 @@ def test_a_folder_in_use_is_refused_and_a_dead_holder_is_not(tmp_path):
     third = _start(tmp_path)
     _, errors = third.communicate(timeout=300)
     assert third.returncode == 0, errors
+
+
+def test_a_polite_kill_before_anything_is_imported_still_says_how_to_go_on(tmp_path):
+    process = _start(tmp_path)
+    status = Path(f"/proc/{process.pid}/status")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        caught = next(line for line in status.read_text().splitlines() if line.startswith("SigCgt:"))
+        if int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1:
+            break
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Resume with" in errors
+    assert "Traceback" not in errors
+    assert not (tmp_path / "outputs").exists()
