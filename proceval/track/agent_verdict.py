@@ -51,4 +51,4 @@ def line(grade: Grade) -> str:
 def shown(reply: str, diff: str) -> str:
     """What a judge of a rubric sees."""
     changes = cut(diff, _MOST_DIFF_CHARACTERS) if diff.strip() else "(none)"
-    return f"Final reply:\n\n{reply.strip() or '(nothing)'}\n\nChanges to the files:\n\n{changes}"
+    return f"{reply.strip() or '(no reply)'}\n\nChanges to the files:\n\n{changes}"

@@ -159,12 +159,12 @@ class Tools:
         return ("\n".join(lines[:_MOST_LISTED]) or "(an empty folder)") + more
 
     async def _search(self, pattern: str, path: str) -> str:
-        where = shlex.quote(f"./{inside(path)}")
+        where = shlex.quote(posixpath.join(".", inside(path)) if inside(path) != "." else ".")
         command = f"grep -rnIE --exclude-dir=.git -e {shlex.quote(pattern)} -- {where}"
         outcome = await self._run(command)
         if outcome.kind == "exited" and outcome.exit_code == 1:
             return "no line matches"
-        return outcome.stdout.replace("\n./", "\n").removeprefix("./") if outcome.exit_code == 0 else told(outcome)
+        return outcome.stdout.replace("\n./", "\n").removeprefix("./").rstrip("\n") if outcome.exit_code == 0 else told(outcome)
 
     async def _shell(self, command: str) -> str:
         return told(await self._run(command))

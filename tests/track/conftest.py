@@ -1,0 +1,1 @@
+from tests.arena import box, endpoint  # noqa: F401 - fixtures
