@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -60,6 +61,7 @@ def parts() -> tuple[dict[str, Any], Any, Any]:
 def _generate(tmp_path: Path, parts: Any, deed: str) -> RunFolder:
     families, prover, audit = parts
     stage = Generate(
+        track=SimpleNamespace(proved=True),
         families=families,
         prover=Unruly(prover, deed),
         audit=audit,

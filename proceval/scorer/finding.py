@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, Protocol
 
 from pydantic import ValidationError
 
@@ -20,14 +20,13 @@ from proceval.errors import InputError, Malformed, Unscored
 from proceval.protocols import Family, Section
 from proceval.schema import Grade, Json, Record, ReviewCase
 from proceval.scorer.reasoning import without_reasoning
-from sandbox.contract import Execution, Job, Result
+from sandbox.contract import Execution, Job, Limits, Result
 from sandbox.worker import Worker
 
 FIELDS = ("line", "input", "expected", "actual")
 MOST_CHARACTERS = 20_000
 """Length of a claim's JSON text that is still read."""
 _TRIES = 2
-_CONTRACT_LIMITS = {"cpu_s": 5.0, "wall_s": 60.0, "memory_bytes": 4 << 30}
 
 
 class Key(Record):
@@ -54,6 +53,14 @@ class Key(Record):
     """Of a proven equivalent edit in the file: before, after, method, bound, lemma."""
     tested: int
     """Small and targeted instances on which the file was run against the oracle."""
+
+
+class LimitedSandbox(Protocol):
+    """A sandbox that carries the limits that its configuration gives every job."""
+
+    limits: Limits
+
+    async def arun(self, job: Job) -> Execution: ...
 
 
 @dataclass(frozen=True)
@@ -94,9 +101,9 @@ class Finding:
     `families` by name decide what is within a contract; the worker that asks them is forked at once.
     """
 
-    def __init__(self, *, sandbox: Any, families: Mapping[str, Family]):
+    def __init__(self, *, sandbox: LimitedSandbox, families: Mapping[str, Family]):
         self._sandbox, self._families = sandbox, families
-        self._worker = Worker(self._truth, **_CONTRACT_LIMITS)
+        self._worker = Worker(self._truth, cpu_s=5.0, wall_s=60.0, memory_bytes=4 << 30)
 
     def close(self) -> None:
         self._worker.close()
@@ -202,7 +209,9 @@ def _compared(key: Key, claim: Claim, expected: Result, actual: Result) -> Found
         return _found(key, claim, False, "no_fault", f"the file gives the right value, {show(actual.wire or '')}")
     if not _told(claim.actual, actual):
         return _found(key, claim, False, "wrong_actual", f"the file {_did(actual)}, not what the review says")
-    return _found(key, claim, True, "holds", f"the file {_did(actual)}, the contract asks for {show(expected.wire or '')}")
+    return _found(
+        key, claim, True, "holds", f"the file {_did(actual)}, the contract asks for {show(expected.wire or '')}"
+    )
 
 
 def _told(said: Json, actual: Result) -> bool:
@@ -212,7 +221,9 @@ def _told(said: Json, actual: Result) -> bool:
     if not isinstance(said, str):
         return False
     if actual.kind == "raised":
-        return re.fullmatch(rf"(?:raises? )?{re.escape(actual.exception or '?')}\b.*", said.strip(), re.DOTALL) is not None
+        return (
+            re.fullmatch(rf"(?:raises? )?{re.escape(actual.exception or '?')}\b.*", said.strip(), re.DOTALL) is not None
+        )
     return said.strip() in (actual.kind, "timeout")
 
 
@@ -229,5 +240,7 @@ def _found(key: Key, claim: Claim | None, passed: bool, rule: str, detail: str) 
     if key.truth == "bug" and claim is not None and claim.input is not None:
         near = isinstance(claim.line, int) and any(abs(claim.line - line) <= 1 for line in key.lines)
         said = json.dumps(claim.line)[:80]
-        grades.append(Grade(id="line", kind="finding_line", passed=near, weight=0.0, evidence=f"the review says line {said}"))
+        grades.append(
+            Grade(id="line", kind="finding_line", passed=near, weight=0.0, evidence=f"the review says line {said}")
+        )
     return Found(passed, rule, detail, tuple(grades))

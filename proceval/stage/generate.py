@@ -25,6 +25,7 @@ from proceval.protocols import Family, Instance, Prover
 from proceval.schema import Rejection
 from proceval.seeding import digest, rng
 from proceval.stage import progress
+from proceval.track.procedural.make import Procedural
 from sandbox.worker import Pool, Reply
 
 BARREN = 20
@@ -41,6 +42,7 @@ class Generate:
     def __init__(
         self,
         *,
+        track: Any,
         families: Mapping[str, Mapping[str, Family]],
         prover: Prover,
         audit: Any,
@@ -52,6 +54,13 @@ class Generate:
     ) -> None:
         self.families = {name: family for group in families.values() for name, family in group.items()}
         self.prover, self.audit, self.seed, self.attempts = prover, audit, seed, attempts
+        self.suite = (
+            None
+            if track.proved
+            else Procedural(track=track, families=self.families, audit=audit, seed=seed, count=count)
+        )
+        if self.suite is not None:
+            count = 1
         self.counts = {name: count.get(name, 0) if isinstance(count, dict) else count for name in self.families}
         if lacking := [name for name, number in self.counts.items() if number < 1]:
             raise InputError(f"count: no number of problems for {', '.join(lacking)}; give one for every family chosen")
@@ -63,10 +72,15 @@ class Generate:
             raise InputError(f"shard.index={self.shard}: allowed is 0 to shard.count - 1, here {self.shards - 1}")
 
     def check(self, folder: RunFolder) -> None:
-        if folder.dataset is not None:
+        if self.suite is not None:
+            self.suite.check(folder)
+            self.then = self.suite.then(folder)
+        elif folder.dataset is not None:
             raise InputError("stage=generate makes a dataset; leave out dataset=, or choose another stage")
 
     def run(self, folder: RunFolder) -> int:
+        if self.suite is not None:
+            return self.suite.run(folder, progress.say)
         if self.shards > 1:
             return self._one_shard(folder)
         if folder.outdated():

@@ -84,7 +84,7 @@ class Agent:
         self._system_prompt = SystemPrompt(system_prompt, {name: TOOLS[name][0] for name in tools})
         self._tools, self._result_characters, self._timeout_s = tuple(tools), result_characters, timeout_s
         self._judges, self._judge_attempts = dict(judges), judge_attempts
-        self._workshop = workspace
+        self.workshop = self._workshop = workspace
         self._suite: Suite | None = None
 
     # -------------------------------------------------------------------------------------- cases

@@ -1,0 +1,1 @@
+"""Fresh review and repair cases from the mutants that an audit judged."""
