@@ -11,6 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+ROUTE = re.compile(
+    r"/(?:api/)?datasets/([^/]+/[^/]+)(?:/(preupload|commit|tree|paths-info|resolve|revision)/([^/]+)/?(.*))?$"
+)
+
 
 class FakeHub:
     """`url` answers while the block lasts; `root/USER/NAME` is a repository, `public` names those that are public."""
@@ -74,7 +78,7 @@ class FakeHub:
             return self._create(json.loads(body))
         if path == "/api/validate-yaml":
             return 200, {"errors": [], "warnings": []}, {}
-        found = re.match(r"/(?:api/)?datasets/([^/]+/[^/]+)(?:/(preupload|commit|tree|paths-info|resolve|revision)/([^/]+)/?(.*))?$", path)
+        found = ROUTE.match(path)
         if found is None or not (self.root / found[1]).is_dir():
             return 404, {"error": "Repository not found"}, {"X-Error-Code": "RepoNotFound"}
         repo, what, rest = found[1], found[2], found[4]
@@ -89,7 +93,8 @@ class FakeHub:
         if what == "resolve":
             return self._resolve(repo, rest)
         private = repo not in self.public
-        return 200, {"id": repo, "sha": self._sha(repo), "private": private, "siblings": [{"rfilename": n} for n in self.files(repo)], "tags": []}, {}  # fmt: skip
+        siblings = [{"rfilename": name} for name in self.files(repo)]
+        return 200, {"id": repo, "sha": self._sha(repo), "private": private, "siblings": siblings, "tags": []}, {}
 
     def _create(self, asked: dict[str, Any]) -> tuple[int, Any, dict[str, str]]:
         repo = f"{asked.get('organization') or 'me'}/{asked['name']}"

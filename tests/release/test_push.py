@@ -14,8 +14,8 @@ from proceval.errors import InputError, StorageError
 from proceval.folder import file_digest
 from proceval.release import hub
 from proceval.release.rows import arrow_schema
-from tests.release.conftest import compose, folder, stage
 from tests.release.fake_hub import FakeHub
+from tests.release.made import compose, folder, stage
 from tests.release.test_recheck import other_answer
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from proceval.config import build, compose
 from proceval.release import recheck
-from tests.release.conftest import WORDS
+from tests.release.made import WORDS
 
 Row = dict[str, Any]
 
