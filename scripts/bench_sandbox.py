@@ -2,7 +2,8 @@
 
 One execution is the same small solution on the same ten tests. Every round runs all methods in a random order; the table
 shows medians over the rounds. CPU is that of all processes involved, the driver's included, without the sandbox's start.
-The rows of others are our own minimal versions of their designs, which put the expected values beside the code.
+The rows of others are our own minimal versions of their designs, which put the expected values beside the code. The rows
+called floor run no code: what they cost no design on this machine saves that forks, or makes such namespaces.
 """
 
 import argparse
@@ -24,10 +25,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sandbox import wire
-from sandbox.contract import Job, Limits
-from sandbox.isolated import Isolated
-from sandbox.process import Process
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from sandbox import wire  # noqa: E402
+from sandbox.contract import Job, Limits  # noqa: E402
+from sandbox.isolated import Isolated  # noqa: E402
+from sandbox.process import Process  # noqa: E402
 
 CODE = """
 def f(numbers):
@@ -43,6 +46,7 @@ TEXTS = [wire.encode(value) for value in EXPECTED]
 LIMITS = Limits(cpu_s=2.0, wall_s=10.0, memory_bytes=512 << 20, output_bytes=1 << 20, file_bytes=1 << 20)
 JOB = Job(CODE, "f", INPUTS, LIMITS)
 BATCH = Job(CODE, "f", INPUTS * 50, LIMITS)
+LEAVES = Job("import os\nos._exit(0)", "f", INPUTS[:1], LIMITS)
 
 Method = Callable[[int], None]
 
@@ -52,13 +56,41 @@ def script() -> str:
     return CODE + "\n".join(f"assert f(**{arguments!r}) == {value!r}" for arguments, value in tests)
 
 
-def bare_fork(executions: int) -> None:
-    """The floor: fork a small clean interpreter, leave, wait."""
-    programme = (
-        "import gc, os\ngc.collect()\ngc.freeze()\n"
-        f"for _ in range({executions}):\n    child = os.fork()\n    if child == 0: os._exit(0)\n    os.waitpid(child, 0)\n"
-    )
-    subprocess.run([sys.executable, "-I", "-S", "-c", programme], check=True)
+BARE = """
+import gc, os, sys
+sys.path.insert(0, sys.argv[2])
+from sandbox import syscalls
+fork, first, each = os.fork, 0, 0
+if sys.argv[3] != "fork":
+    first = syscalls.NEWUSER
+if sys.argv[3] == "pid":
+    fork = lambda made=None: pid if (pid := clone()) == 0 else os.close(clone.pidfd()) or pid
+if sys.argv[3] == "all":
+    each = syscalls.NEWNS | syscalls.NEWNET | syscalls.NEWIPC | syscalls.NEWUTS
+if first:
+    syscalls.unshare(first)
+clone = syscalls.Fork()
+gc.collect()
+gc.freeze()
+for _ in range(int(sys.argv[1])):
+    child = fork()
+    if child == 0:
+        if each:
+            syscalls.unshare(each)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+def bare(kind: str) -> Method:
+    """A floor: fork a small clean interpreter, leave, wait; as it is, into a process namespace, or with all namespaces."""
+
+    def run(executions: int) -> None:
+        folder = os.path.dirname(os.path.dirname(os.path.abspath(wire.__file__)))
+        command = [sys.executable, "-I", "-S", "-B", "-c", BARE, str(executions), folder, kind]
+        subprocess.run(command, check=True, capture_output=True)
+
+    return run
 
 
 def set_limits() -> None:
@@ -101,18 +133,21 @@ def multiprocessing_style(executions: int) -> None:
             assert list(verdicts) == ["passed"]
 
 
-def check(execution: Any, texts: list[str]) -> None:
+def check(execution: Any, texts: list[Any]) -> None:
     assert [result.wire for result in execution.results] == texts, execution.fault or execution.results[:1]
 
 
-def with_box(kind: type[Isolated] | type[Process], job: Job = JOB, workers: int = 1) -> Method:
-    texts = TEXTS * (len(job.inputs) // len(TEXTS))
+def with_box(
+    kind: type[Isolated] | type[Process], job: Job = JOB, workers: int = 1, *, loop: bool = False, leaves: bool = False
+) -> Method:
+    """One after the other, or on an event loop as many at once as there are workers."""
+    texts = [None] if leaves else TEXTS * (len(job.inputs) // len(TEXTS))
 
     def run(executions: int) -> None:
         box = kind(workers=workers, degraded="warn", limits=LIMITS)
         box.start()
         try:
-            if workers == 1:
+            if not loop:
                 for _ in range(executions):
                     check(box.run(job), texts)
             else:
@@ -130,12 +165,16 @@ def with_box(kind: type[Isolated] | type[Process], job: Job = JOB, workers: int 
 def methods(slow: int, fast: int) -> dict[str, tuple[Method, int, int]]:
     """Name: method, executions per round, test cases per execution that the figures are divided by."""
     return {
-        "bare fork (floor)": (bare_fork, fast, 1),
+        "floor: bare fork": (bare("fork"), fast, 1),
+        "floor: bare clone, process namespace": (bare("pid"), fast, 1),
+        "floor: bare fork, fresh mount, net, ipc and uts namespaces": (bare("all"), fast, 1),
         "fresh python -I -c, rlimits": (fresh_interpreter, slow, 1),
         "multiprocessing, HumanEval style": (multiprocessing_style, slow, 1),
         "process": (with_box(Process), slow, 1),
+        "floor: isolated, code that leaves at once": (with_box(Isolated, LEAVES, leaves=True), fast, 1),
         "isolated": (with_box(Isolated), fast, 1),
-        "isolated, 2 workers": (with_box(Isolated, workers=2), fast, 1),
+        "isolated, event loop, 1 worker": (with_box(Isolated, loop=True), fast, 1),
+        "isolated, event loop, 2 workers": (with_box(Isolated, workers=2, loop=True), fast, 1),
         "isolated, per test of a batch of 500": (with_box(Isolated, BATCH), max(1, fast // 50), len(BATCH.inputs)),
     }
 

@@ -14,9 +14,11 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from sandbox.contract import Execution, Job, Limits
-from sandbox.isolated import Isolated
-from sandbox.process import Process
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from sandbox.contract import Execution, Job, Limits  # noqa: E402
+from sandbox.isolated import Isolated  # noqa: E402
+from sandbox.process import Process  # noqa: E402
 
 LIMITS = Limits(cpu_s=0.2, wall_s=2.0, memory_bytes=256 << 20, output_bytes=20_000, file_bytes=1 << 20)
 HONEST = (
