@@ -19,7 +19,7 @@ class CaseFault(Exception):
 
 
 class Workshop:
-    """Opens workspaces, at most `at_once` of them at a time, further ones wait; `limits` are those of each command."""
+    """Opens workspaces; at most `at_once` agents work at a time, further ones wait. `limits` are those of each command."""
 
     def __init__(
         self,
@@ -40,13 +40,15 @@ class Workshop:
         self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
 
     @contextlib.asynccontextmanager
-    async def open(self, source: Path | None, setup: Sequence[str] = ()) -> AsyncIterator[Workspace]:
-        """A copy of `source` after `setup`; what it is then is its baseline.
+    async def open(
+        self, source: Path | None, setup: Sequence[str] = (), *, waiting: bool = False
+    ) -> AsyncIterator[Workspace]:
+        """A copy of `source` after `setup`; what it is then is its baseline. `waiting`: for a place among `at_once`.
 
         Raises CaseFault when the folder cannot be copied or a command of `setup` fails, Unscored for the sandbox's own
         failures, here and inside the block.
         """
-        async with self._place():
+        async with self._place() if waiting else contextlib.nullcontext():
             try:
                 workspace = await asyncio.to_thread(self._make, source)
             except ValueError as error:

@@ -138,7 +138,7 @@ class Agent:
             raise InputError(f"strategy={strategy.name}: track=agent has a loop of its own, so strategy=flat it must be")
         case: AgentCase = task.case
         try:
-            async with self._workshop.open(self._known.fixture(case), case.setup) as workspace:
+            async with self._workshop.open(self._known.fixture(case), case.setup, waiting=True) as workspace:
                 place = Workplace(workspace, run_folder=task.folder, most_bytes=self._workshop.most_bytes)
                 loop = Loop(
                     respond=respond,
