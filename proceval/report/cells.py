@@ -11,6 +11,7 @@ WORDS = frozenset(
     [
         *("family", "model", "owner", "tier", "which", "problem", "detail", "outcome", "operator", "job", "state"),
         *("case", "criterion", "kind", "evidence", "signal"),
+        *("failed by the model", "by others"),
     ],
 )
 """Columns that hold words and are set left; all others hold figures."""

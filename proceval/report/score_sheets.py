@@ -7,6 +7,9 @@ from proceval.report.evidence import Plain
 from proceval.report.evidence_sheets import FEW, floor
 from proceval.report.scores import OFFLINE, outcome_owner
 
+SIDE_BY_SIDE = 5
+"""Most models or tiers whose outcomes stand in columns."""
+
 
 def jobs(summary: Plain) -> list[Sheet]:
     """One line for each job of a sweep, the failed ones included; nothing for a single run."""
@@ -67,6 +70,8 @@ def failures(summary: Plain) -> Sheet:
     single = contestants[0] if len(contestants) == 1 and len(contestants[0]["by_tier"]) > 1 else None
     cells: Plain = single["by_tier"] if single else {c["name"]: c["overall"] for c in contestants}
     owners = outcome_owner()
+    if len(cells) > SIDE_BY_SIDE:
+        return _failures_in_words(cells, owners)
     present = [name for name in owners if any(name in cell["outcomes"] for cell in cells.values())]
     rows = [
         (name, owners[name], *(whole(cell["outcomes"].get(name, 0)) for cell in cells.values())) for name in present
@@ -74,6 +79,17 @@ def failures(summary: Plain) -> Sheet:
     absent = [name for name in owners if name not in present and name not in OF_TRACKS]
     notes = [f"did not occur: {', '.join(absent)}"] if absent else []
     return Sheet("Outcomes and whose they are", ("outcome", "owner", *cells), tuple(rows), tuple(notes))
+
+
+def _failures_in_words(cells: Plain, owners: Plain) -> Sheet:
+    """A line for each of many contestants: columns for all of them would not fit a terminal."""
+    rows = []
+    for name, cell in cells.items():
+        found = {outcome: n for outcome, n in cell["outcomes"].items() if outcome != "passed"}
+        its_own = {outcome: n for outcome, n in found.items() if owners[outcome] == "model"}
+        others = {outcome: n for outcome, n in found.items() if outcome not in its_own}
+        rows.append((name, whole(cell["outcomes"].get("passed", 0)), listed(its_own), listed(others)))
+    return Sheet("Outcomes and whose they are", ("model", "passed", "failed by the model", "by others"), tuple(rows))
 
 
 def examples(summary: Plain) -> Sheet:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
+from rich.console import Console, Group
 
-from proceval.report import markdown, summary, tables
+from proceval.report import markdown, score_sheets, summary, tables
 from proceval.report.cells import Sheet, percent, short, whole
-from proceval.report.run import READ
+from proceval.report.run import READ, Run
 from tests.report import builder
 
 Golden = Callable[[str, str], None]
@@ -106,3 +106,15 @@ def test_figures_of_tables() -> None:
     assert [short(x) for x in (None, 0, 950, 999.6, 12345, 4_560_000, 10**13)] == [
         "-", "0", "950", "1k", "12.3k", "4.56M", "1e+04G",
     ]  # fmt: skip
+
+
+def test_outcomes_of_many_models_are_lines_that_fit_a_terminal(run_folder: Path) -> None:
+    many = [v.model_copy(update={"model": f"{v.model}-{i}"}) for v in builder.verdicts() for i in range(3)]
+    builder.write_lines(run_folder / "verdicts.jsonl", many)
+    sheet = score_sheets.failures(summary.summarise(Run(run_folder), [1]))
+    assert [row[0] for row in sheet.rows] == sorted({v.model for v in many})
+    lab = next(row for row in sheet.rows if row[0] == "lab/large:1b-0")
+    assert lab[1:] == ("8", "unreadable 1, wrong_answer 1", "provider_fault 1, sandbox_fault 1")
+    shown = io.StringIO()
+    Console(file=shown, width=80).print(Group(*tables.dress(sheet)))
+    assert "provider_fault 1" in shown.getvalue()
