@@ -98,7 +98,7 @@ class _Ride(Generic[T]):
                 self._wait = wait
         except StopIteration as end:
             self.result.set_result(end.value)
-        except BaseException as error:  # noqa: BLE001 - it is raised again where the result is awaited
+        except Exception as error:  # noqa: BLE001 - it is raised again where the result is awaited
             self.get_off()
             self.result.set_exception(error)
         else:

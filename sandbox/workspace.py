@@ -28,9 +28,10 @@ class Workspace:
     output of all together; `processes` how many there may be at a time. `disk_bytes` is what the copy may hold in all: it
     lies in memory, in a file system of that size (where there are no namespaces, on disk, and is measured). Every command
     finds an empty home and /tmp of `temporary_bytes` each. `environment` names the variables of this process that
-    commands may see, `programmes` further folders that they may read at their own place. `degraded` is "warn" or "refuse" as in the sandboxes. Making one blocks for about a tenth of a second;
-    it raises ValueError when `source` holds links that lead out of it or does not fit, SandboxFault when commands could
-    not be run or only without a layer under "refuse". Commands see the copy as /workspace.
+    commands may see, `programmes` further folders that they may read at their own place. `degraded` is "warn" or "refuse"
+    as in the sandboxes. Making one blocks for about a tenth of a second; it raises ValueError when `source` holds links
+    that lead out of it or does not fit, SandboxFault when commands could not be run or only without a layer under
+    "refuse". Commands see the copy as /workspace.
     """
 
     def __init__(
@@ -57,16 +58,15 @@ class Workspace:
         self._told: tuple[str, ...] = ()
         self._source = None if source is None else os.path.realpath(source)
         self._programme: Programme | None = self._start(temporary_bytes)
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.close)
             self._tell([])
             with self._room():
                 if self._source is not None:
                     fixture.copy(self._source, self._tree)
             self.before = fixture.survey(self._tree)
             fixture.give_all(self._tree, self._owner)
-        except BaseException:
-            self.close()
-            raise
+            undo.pop_all()
 
     def _start(self, temporary_bytes: int) -> Programme:
         prefixes = dict.fromkeys([sys.prefix, os.path.dirname(os.path.dirname(interpreter()))])
