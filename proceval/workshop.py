@@ -91,4 +91,6 @@ class Workshop:
         if outcome.exit_code != 0:
             ended = f"exit {outcome.exit_code}" if outcome.kind == "exited" else outcome.kind
             said = " ".join((outcome.stderr.strip() or outcome.stdout.strip()).split())[-200:]
-            raise CaseFault(f"setup failed ({ended}): {' '.join(command.split())[:200]}" + (f": {said}" if said else ""))
+            raise CaseFault(
+                f"setup failed ({ended}): {' '.join(command.split())[:200]}" + (f": {said}" if said else "")
+            )

@@ -219,7 +219,10 @@ def _usage(body: bytes) -> tuple[int | None, int | None]:
     for event in events:
         with contextlib.suppress(ValueError, RecursionError):
             for usage in _usages(json.loads(event)):
-                for names, counts in ((("prompt_tokens", "input_tokens"), prompt), (("completion_tokens", "output_tokens"), completion)):
+                for names, counts in (
+                    (("prompt_tokens", "input_tokens"), prompt),
+                    (("completion_tokens", "output_tokens"), completion),
+                ):
                     counts += [usage[name] for name in names if type(usage.get(name)) is int and usage[name] >= 0]
     return max(prompt, default=None), max(completion, default=None)
 

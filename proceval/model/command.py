@@ -87,6 +87,7 @@ class Command:
                 "model=command works in a folder: give track=agent, or track=review with track.files=workspace"
             )
         before = await asyncio.to_thread(place.workspace.pack, 1 << 32)
+        kept: str | None = None
         try:
             async with self._proxy(place.workspace) as proxy:
                 outcome = await self._run(request, place.workspace, proxy)
@@ -94,9 +95,9 @@ class Command:
             kept = await asyncio.to_thread(place.keep)
         except ValueError as error:
             raise Unscored(f"the command's tree cannot be kept: {error}") from error
-        except BaseException:
-            place.workspace.unpack(before)
-            raise
+        finally:
+            if kept is None:  # whatever went wrong: another attempt begins where this one did
+                place.workspace.unpack(before)
         return self._completion(outcome, proxy, kept)
 
     async def close(self) -> None:
@@ -127,7 +128,9 @@ class Command:
             raise Unscored(f"workspace: {outcome.fault}")
         if outcome.exit_code in (126, 127) and "exec:" in outcome.stderr:
             said = outcome.stderr.strip().splitlines()[-1]
-            raise InputError(f"model.argv={self._argv[0]}: cannot be started in a workspace ({said}); see model.programmes")
+            raise InputError(
+                f"model.argv={self._argv[0]}: cannot be started in a workspace ({said}); see model.programmes"
+            )
         if proxy is not None and proxy.refused and not proxy.answered and not self._tunnel:
             status = proxy.refused[-1]
             if status == 0:

@@ -154,7 +154,9 @@ class _Translation:
                 if sign == "]" and not first:
                     break
                 if sign == "[":
-                    raise Untranslatable("a bracket expression in another has no counterpart here; write \\[ for the sign")
+                    raise Untranslatable(
+                        "a bracket expression in another has no counterpart here; write \\[ for the sign"
+                    )
                 parts.append(self._member() if sign == "\\" else "\\" + sign if sign in "&|~]" else sign)
             first = False
         self.out.append("".join(parts) + "]")

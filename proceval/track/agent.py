@@ -135,7 +135,9 @@ class Agent:
     async def work(self, task: Task, strategy: Strategy, respond: Respond, check: CheckText) -> Submission:
         """The loop of tool calls, or one command a turn; the transcript is written however it ends."""
         if strategy.name != "flat":
-            raise InputError(f"strategy={strategy.name}: track=agent has a loop of its own, so strategy=flat it must be")
+            raise InputError(
+                f"strategy={strategy.name}: track=agent has a loop of its own, so strategy=flat it must be"
+            )
         case: AgentCase = task.case
         try:
             async with self._workshop.open(self._known.fixture(case), case.setup, waiting=True) as workspace:
@@ -176,11 +178,11 @@ class Agent:
             judgement = Judgement("case_fault", "case", "not_scored", detail=str(fault)[:500])
             agent_written.checks(task, judgement, None)
             return judgement
-        grades, fault = graded.grades, None
+        grades, unruled = graded.grades, None
         if case.rubric:
-            more, fault = await self._by_judges(case, reply, graded.diff, ask)
+            more, unruled = await self._by_judges(case, reply, graded.diff, ask)
             grades += more
-        judgement = agent_verdict.of(case, grades, submission, fault)
+        judgement = agent_verdict.of(case, grades, submission, unruled)
         agent_written.checks(task, judgement, graded)
         return judgement
 

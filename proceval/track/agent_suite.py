@@ -153,7 +153,9 @@ class _Reader:
             for path, entry in found.items():
                 inside = posixpath.normpath(posixpath.join(posixpath.dirname(path), entry.target))
                 if entry.kind == "other" or entry.target.startswith("/") or inside.split("/")[0] == "..":
-                    node.refuse(f"{node.name} {_plain(node)}: {path} is a device, or a link that leads out of the folder")
+                    node.refuse(
+                        f"{node.name} {_plain(node)}: {path} is a device, or a link that leads out of the folder"
+                    )
             listed = [[path, e.kind, e.executable, e.target, e.digest] for path, e in found.items()]
             self._digests[folder] = digest(listed)
         return self._digests[folder]
@@ -198,7 +200,9 @@ class _Reader:
         if len(parts) < 2 or not all(part.isidentifier() for part in parts):
             given["function"].refuse(f"function {function}: write package.module.name")
         file = self.home / "hidden" / f"{_plain(given['tests'])}.jsonl"
-        return AgentCheck(id="calls", kind="calls", weight=weight, text=function, calls=_read_calls(file, given["tests"]))
+        return AgentCheck(
+            id="calls", kind="calls", weight=weight, text=function, calls=_read_calls(file, given["tests"])
+        )
 
     def _weighted(self, family: str, node: Node) -> Iterator[AgentCheck]:
         for entry in node.entries():
@@ -283,7 +287,9 @@ def _read_calls(file: Path, node: Node) -> tuple[Call, ...]:
             key(found[-1].expected)
         except ValueError as error:
             reason = str(error).splitlines()[0]
-            raise InputError(f'{file}, line {number}: must be {{"arguments": {{...}}, "expected": ...}} ({reason})') from error
+            raise InputError(
+                f'{file}, line {number}: must be {{"arguments": {{...}}, "expected": ...}} ({reason})'
+            ) from error
     if not found:
         raise InputError(f"{file}, line 1: empty, not a single call")
     return tuple(found)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from proceval.errors import Finding, InputError
+from proceval.model.command import Command
 from proceval.protocols import (
     AskJudge,
     AskModel,
@@ -20,7 +21,7 @@ from proceval.protocols import (
     Submission,
     Task,
 )
-from proceval.schema import CaseFile, Message, Outcome, ReviewCase
+from proceval.schema import CaseFile, Completion, Message, Outcome, ReviewCase
 from proceval.scorer.judge import Ruling
 from proceval.scorer.reasoning import without_reasoning
 from proceval.scorer.review import Review as Scorer
@@ -29,6 +30,7 @@ from proceval.track.review_reading import converse
 from proceval.track.review_suite import Skill, Suite
 from proceval.track.review_untouched import Listing, differences, listing
 from proceval.track.workplace import Workplace
+from proceval.workshop import Workshop
 
 _HERE = Path(__file__).parent
 _TEXTS = {
@@ -53,7 +55,7 @@ class Review:
         self,
         *,
         suite: str | None,
-        cases: str,
+        cases: str | list[str],
         skill: str | None,
         arms: Annotated[list[Arm], Field(min_length=1)],
         files: Literal["prompt", "tools", "workspace"],
@@ -65,8 +67,7 @@ class Review:
         judges: dict[str, Any],
         judge_attempts: Annotated[int, Field(ge=1)],
         families: dict[str, Any],
-        workspace: Any,
-        packed_bytes: Annotated[int, Field(ge=1)],
+        workspace: Workshop,
     ):
         if len(set(arms)) != len(arms):
             raise InputError(f"track.arms={arms}: an arm is there twice")
@@ -76,7 +77,7 @@ class Review:
         self._glob, self._skill = cases, skill
         self._skill_folder, self._traces = skill_folder, traces
         self._judges, self.judge_attempts = dict(judges), judge_attempts
-        self._families, self._workspace, self._packed_bytes = families, workspace, packed_bytes
+        self._families, self._workshop = families, workspace
         self._suite: Suite | None = None
         self._before: dict[tuple[str, str], Listing] = {}
         self._run_folder = self._stamps = Path()
@@ -124,6 +125,11 @@ class Review:
     def judges(self) -> tuple[Model, ...]:
         return tuple(self._judges.values())
 
+    @property
+    def requests(self) -> tuple[int, int]:
+        """Fewest and most requests to the reviewer for one review."""
+        return (1, self._turns if self.files == "tools" else 1)
+
     async def ready(self, ask: AskModel) -> None:
         """Ask the treatment arm which skills it sees. Raises Finding when it does not name the one it was given."""
         skill = self.suite.skill
@@ -133,10 +139,9 @@ class Review:
         if self.files != "workspace":
             answer = await ask("treatment", (*self._with_skill("treatment"), question), None)
         else:
-            with self._workspace(None) as workspace:
+            async with self._workshop.open(None) as workspace:
                 self._place(workspace, skill)
-                place = Workplace(workspace, run_folder=self._run_folder, most_bytes=self._packed_bytes)
-                answer = await ask("treatment", (question,), place)
+                answer = await ask("treatment", (question,), self._workplace(workspace, self._run_folder))
         if not review_leaks.named(skill.name, answer.text):
             raise Finding(
                 f"the canary is missing: asked for its skills, the treatment arm did not name {skill.name} but said "
@@ -161,7 +166,7 @@ class Review:
         """Rewrites and leaks first, then the judges' grades and, where there is a key, the finding."""
         self._note_judges(task.folder)
         changes = self._changes(task, submission)
-        found = await self._judged(task, submission, scorer, ask, changes)
+        found = await self._judged(task, submission, scorer, self._asked(task, ask), changes)
         review_written.write(task, submission, found, changes, list(self._judges.values()))
         return found[0]
 
@@ -200,11 +205,11 @@ class Review:
 
     async def _in_workspace(self, task: Task, respond: Respond) -> Submission:
         """A throw-away copy of the files, in which everything is allowed and nothing is forgotten."""
-        with self._workspace(self.suite.folders[task.case.id] / "input") as workspace:
+        async with self._workshop.open(self.suite.folders[task.case.id] / "input", waiting=True) as workspace:
             if task.arm == "treatment" and self.suite.skill is not None:
                 self._place(workspace, self.suite.skill)
-            self._before[task.case.id, task.arm] = listing(workspace.pack(self._packed_bytes))
-            place = Workplace(workspace, run_folder=task.folder, most_bytes=self._packed_bytes)
+            self._before[task.case.id, task.arm] = listing(workspace.pack(self._workshop.most_bytes))
+            place = self._workplace(workspace, task.folder)
             completion = await respond(workspace=place)
             if completion.workspace_sha256 is None:
                 raise InputError(
@@ -216,6 +221,21 @@ class Review:
     def _place(self, workspace: Any, skill: Skill) -> None:
         for path, text in skill.files.items():
             workspace.write(f"{self._skill_folder}/{skill.name}/{path}", text.encode("utf-8"))
+
+    def _workplace(self, workspace: Any, run_folder: Path) -> Workplace:
+        return Workplace(workspace, run_folder=run_folder, most_bytes=self._workshop.most_bytes)
+
+    def _asked(self, task: Task, ask: AskJudge) -> AskJudge:
+        """The same, but a judge that is a command gets an empty folder to work in."""
+        judges = self.judges()
+
+        async def asked(number: int, messages: tuple[Message, ...], attempt: int, workspace: Any = None) -> Completion:
+            if not isinstance(judges[number], Command):
+                return await ask(number, messages, attempt)
+            async with self._workshop.open(None) as empty:
+                return await ask(number, messages, attempt, self._workplace(empty, task.folder))
+
+        return asked
 
     def _changes(self, task: Task, submission: Submission) -> list[str] | None:
         """What differs after the review; None where the reviewer had no hand on the files."""

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -53,8 +53,8 @@ class Suite:
     """Case id -> the reviews of its selftest/, by `good` and `bad`."""
 
 
-def load(folder: Path, glob: str) -> Suite:
-    """The cases whose names match. Raises InputError naming file and line for whatever is not as it must be."""
+def load(folder: Path, globs: str | Sequence[str]) -> Suite:
+    """The cases whose names match a glob. Raises InputError naming file and line for whatever is not as it must be."""
     if not folder.is_dir():
         raise InputError(f"suite.dir={folder}: no such folder")
     _only(folder, _SUITE)
@@ -63,9 +63,12 @@ def load(folder: Path, glob: str) -> Suite:
     names = sorted(entry.name for entry in (folder / "cases").iterdir() if not entry.name.startswith("."))
     if not names:
         raise InputError(f"{folder / 'cases'}: not a single case")
-    chosen = [name for name in names if fnmatchcase(name, glob)]
+    wanted = [globs] if isinstance(globs, str) else list(globs)
+    chosen = [name for name in names if any(fnmatchcase(name, glob) for glob in wanted)]
     if not chosen:
-        raise InputError(f"cases={glob}: matches none of {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}")
+        raise InputError(
+            f"cases={','.join(wanted)}: matches none of {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}"
+        )
     suite = _settings(folder / "suite.yaml", {"name": str}).get("name", slug(folder.resolve().name))
     _checked_name(suite, folder / "suite.yaml")
     cases = {name: _case(folder / "cases" / name, suite) for name in chosen}

@@ -76,7 +76,9 @@ class Node:
             self.refuse(f"{self.name} is empty")
         return found
 
-    def _merged(self, value: Any, allowed: Sequence[str] | None, elsewhere: Mapping[str, str] | None) -> "dict[str, Node]":
+    def _merged(
+        self, value: Any, allowed: Sequence[str] | None, elsewhere: Mapping[str, str] | None
+    ) -> "dict[str, Node]":
         """What `<<` brings in; the first of several wins."""
         sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
         found: dict[str, Node] = {}

@@ -81,7 +81,9 @@ class Loop:
         self.last = answer
         self.requests += 1 if answer.requests is None else answer.requests
         text = answer.text if answer.text.strip() or answer.tool_calls else "(empty reply)"
-        spent = answer.model_dump(include={"finish_reason", "prompt_tokens", "completion_tokens", "cost_usd", "latency_s"})
+        spent = answer.model_dump(
+            include={"finish_reason", "prompt_tokens", "completion_tokens", "cost_usd", "latency_s"}
+        )
         self._say(Message(role="assistant", content=text, tool_calls=answer.tool_calls), spent)
         if answer.workspace_sha256 is not None:
             # Also right after the command itself has worked here: what is judged is what is kept.

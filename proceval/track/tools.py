@@ -164,7 +164,11 @@ class Tools:
         outcome = await self._run(command)
         if outcome.kind == "exited" and outcome.exit_code == 1:
             return "no line matches"
-        return outcome.stdout.replace("\n./", "\n").removeprefix("./").rstrip("\n") if outcome.exit_code == 0 else told(outcome)
+        return (
+            outcome.stdout.replace("\n./", "\n").removeprefix("./").rstrip("\n")
+            if outcome.exit_code == 0
+            else told(outcome)
+        )
 
     async def _shell(self, command: str) -> str:
         return told(await self._run(command))

@@ -30,9 +30,13 @@ CALLS = [
         ("edit", {"path": "sums/core.py", "old": "found", "new": "f"}),
     ),
     calling(("shell", {"command": "yes | head -c 300000; echo to-stderr >&2; exit 3"})),
-    calling(("shell", {"command": "env; echo $HOME; ls -A ~ | wc -l; cat /etc/shadow; (exec 3<>/dev/tcp/1.1.1.1/80) 2>&1"})),
+    calling(
+        ("shell", {"command": "env; echo $HOME; ls -A ~ | wc -l; cat /etc/shadow; (exec 3<>/dev/tcp/1.1.1.1/80) 2>&1"})
+    ),
     calling(("edit", {"path": "sums/core.py", "old": "found - value", "new": "found + value"})),
-    calling(("write", {"path": "notes/new/file.txt", "content": "é\n"}), ("shell", {"command": "python3 -m unittest -q"})),
+    calling(
+        ("write", {"path": "notes/new/file.txt", "content": "é\n"}), ("shell", {"command": "python3 -m unittest -q"})
+    ),
     {"content": "I looked.\nmended: core\n"},
 ]
 
@@ -109,11 +113,15 @@ def test_what_happened_lies_beside_the_records(looped: dict[str, Any]) -> None:
     assert "notes/log" not in diff, "what set-up made is no change of the agent's"
 
 
-def test_a_run_is_resumed_and_judged_again_without_a_request(suite: Path, looped: dict[str, Any], box: Any, endpoint: Endpoint) -> None:
+def test_a_run_is_resumed_and_judged_again_without_a_request(
+    suite: Path, looped: dict[str, Any], box: Any, endpoint: Endpoint
+) -> None:
     before = (looped["folder"] / "verdicts.jsonl").read_bytes()
     endpoint.script()
     for rescore in (False, True):
-        found, _ = yard.run(yard.track(suite, "mend/sum"), looped["folder"], http_model(endpoint.base_url), box, rescore=rescore)
+        found, _ = yard.run(
+            yard.track(suite, "mend/sum"), looped["folder"], http_model(endpoint.base_url), box, rescore=rescore
+        )
         assert (found.requests, found.resumed) == (0, 7)
         assert (looped["folder"] / "verdicts.jsonl").read_bytes() == before
     assert endpoint.stats()["requests"] == 0
@@ -131,7 +139,9 @@ def test_over_the_limit_of_requests_or_time_is_an_error_of_the_agent(
     assert (slow.outcome, slow.detail) == ("timeout", "time limit 1 s exceeded")
 
 
-def test_turns_are_asked_in_order_and_the_last_reply_is_checked(suite: Path, endpoint: Endpoint, box: Any, tmp_path: Path) -> None:
+def test_turns_are_asked_in_order_and_the_last_reply_is_checked(
+    suite: Path, endpoint: Endpoint, box: Any, tmp_path: Path
+) -> None:
     endpoint.script(message=[{"content": "one"}, {"content": ""}, {"content": "one"}, {"content": "two"}])
     made = yard.track(suite, "mend/two")
     _, (missed,) = yard.run(made, tmp_path / "a", http_model(endpoint.base_url), box)
@@ -163,7 +173,9 @@ def test_a_pattern_without_an_end_is_the_cases_fault(suite: Path, box: Any, endp
     assert (verdict.outcome, verdict.score, found.exit_status) == ("case_fault", None, 3)
 
 
-def test_a_rubric_is_decided_by_judges_and_counts_by_its_weight(suite: Path, box: Any, endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_rubric_is_decided_by_judges_and_counts_by_its_weight(
+    suite: Path, box: Any, endpoint: Endpoint, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match=r"mend/polite has a rubric; add \+model@track\.judges"):
         yard.track(suite, "mend/polite")
     endpoint.script(reply="Hello to all of you who are in this room.")
@@ -189,15 +201,34 @@ def test_right_runs_pass_and_idle_and_cheating_ones_do_not(suite: Path, box: Any
 
 FORGERIES = {
     "ends with status 0": "import os\nos._exit(0)\n",
-    "is equal to everything": "class A(int):\n    def __eq__(self, other):\n        return True\n\n\ndef total(values):\n    return A()\n",
-    "prints and raises": "def total(values):\n    print('3')\n    raise SystemExit(0)\n",
-    "looks for the tests": "def total(values):\n    import sys\n    f = sys._getframe()\n    while f:\n        if 'expected' in f.f_locals:\n"
-    "            return f.f_locals['expected']\n        f = f.f_back\n",
+    "is equal to everything": """\
+class Any(int):
+    def __eq__(self, other):
+        return True
+
+
+def total(values):
+    return Any()
+""",
+    "prints and leaves": "def total(values):\n    print('3')\n    raise SystemExit(0)\n",
+    "looks for the tests": """\
+import sys
+
+
+def total(values):
+    frame = sys._getframe()
+    while frame:
+        if "expected" in frame.f_locals:
+            return frame.f_locals["expected"]
+        frame = frame.f_back
+""",
 }
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_calls_are_compared_where_the_code_does_not_run(suite: Path, box: Any, tmp_path: Path, endpoint: Endpoint, name: str) -> None:
+def test_calls_are_compared_where_the_code_does_not_run(
+    suite: Path, box: Any, tmp_path: Path, endpoint: Endpoint, name: str
+) -> None:
     write = calling(("write", {"path": "sums/core.py", "content": FORGERIES[name]}))
     endpoint.script(message=[write, {"content": "mended: core"}])
     _, (verdict,) = yard.run(yard.track(suite, "mend/sum"), tmp_path, http_model(endpoint.base_url), box)
@@ -205,7 +236,9 @@ def test_calls_are_compared_where_the_code_does_not_run(suite: Path, box: Any, t
     assert {g.id: g.passed for g in verdict.grades}["calls"] is False
 
 
-def test_added_and_edited_tests_are_put_back_before_verify(suite: Path, box: Any, tmp_path: Path, endpoint: Endpoint) -> None:
+def test_added_and_edited_tests_are_put_back_before_verify(
+    suite: Path, box: Any, tmp_path: Path, endpoint: Endpoint
+) -> None:
     cheat = (
         "echo > tests/test_core.py; echo gone > notes/log; touch tests/test_more.py; printf 'import os\\nos._exit(0)\\n' | "
         "tee conftest.py unittest.py sitecustomize.py > sums/conftest.py; mkdir probe.txt; ln -s /tmp tests/out"
@@ -252,6 +285,10 @@ def test_an_own_system_prompt_is_a_template(suite: Path, tmp_path: Path) -> None
 def test_the_forecast_knows_how_many_requests_there_may_be(suite: Path) -> None:
     made = yard.track(suite, "mend/[st]*")
     found = quick().forecast(
-        made.cases(yard.NoFolder()), model=ScriptedAgent(id="g", behaviour="gold"), strategy=BestOfN(candidates=1), track=made, samples=2
+        made.cases(yard.NoFolder()),
+        model=ScriptedAgent(id="g", behaviour="gold"),
+        strategy=BestOfN(candidates=1),
+        track=made,
+        samples=2,
     )
     assert (found["samples"], found["requests_fewest"], found["requests_most"]) == (6, 6, 180)

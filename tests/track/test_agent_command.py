@@ -117,7 +117,9 @@ def test_a_command_works_behind_walls_and_its_requests_are_counted(
     assert (tmp_path / "workspaces" / done.workspace_sha256).is_file()
 
 
-def test_what_it_left_is_judged_again_without_running_it(suite: Path, programme: Path, box: Any, tmp_path: Path) -> None:
+def test_what_it_left_is_judged_again_without_running_it(
+    suite: Path, programme: Path, box: Any, tmp_path: Path
+) -> None:
     model = command(programme, "0")
     made = track(suite, programme, "mend/sum")
     _, (first,) = yard.run(made, tmp_path, model, box)
@@ -134,7 +136,9 @@ def test_what_it_left_is_judged_again_without_running_it(suite: Path, programme:
     assert (lost.outcome, lost.fault) == ("sandbox_fault", "sandbox")
 
 
-def test_too_many_counted_requests_are_over_the_limit(suite: Path, programme: Path, endpoint: Endpoint, box: Any, tmp_path: Path) -> None:
+def test_too_many_counted_requests_are_over_the_limit(
+    suite: Path, programme: Path, endpoint: Endpoint, box: Any, tmp_path: Path
+) -> None:
     endpoint.script()
     model = command(programme, "4", base_url=endpoint.base_url)
     _, (verdict,) = yard.run(track(suite, programme, "mend/two"), tmp_path, model, box)
@@ -186,7 +190,10 @@ def test_a_conversation_becomes_one_prompt() -> None:
     said = [("system", "Be brief."), ("user", "One."), ("assistant", "Done."), ("user", "Two.")]
     messages = tuple(Message(role=role, content=text) for role, text in said)  # type: ignore[arg-type]
     assert prompt_of(messages[1:2]) == "One."
-    assert prompt_of(messages) == "Be brief.\n\nEarlier in this conversation:\n\nuser: One.\n\nassistant: Done.\n\nNow:\n\nTwo."
+    assert (
+        prompt_of(messages)
+        == "Be brief.\n\nEarlier in this conversation:\n\nuser: One.\n\nassistant: Done.\n\nNow:\n\nTwo."
+    )
 
 
 @pytest.fixture(scope="module")

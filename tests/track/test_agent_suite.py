@@ -96,11 +96,21 @@ def test_everything_of_ours_is_read(read: Callable[..., Suite]) -> None:
         ("verify", 1.0), ("heavy", 2.5), ("checks-2-1", 1.0), ("checks-2-2", 1.0), ("checks-2-3", 1.0), ("checks-3", 1.0),
     ]  # fmt: skip
     assert case.checks[-1].calls[0].expected == [1]
-    assert [(r.criterion.id, r.criterion.kind, r.weight) for r in case.rubric] == [("rubric-1", "rubric", 1), ("short", "rubric", 2)]
-    assert (case.timeout_s, case.protect, case.hidden, case.difficulty) == (12.5, ("tests", "**/conftest.py"), "more", "hard")
+    assert [(r.criterion.id, r.criterion.kind, r.weight) for r in case.rubric] == [
+        ("rubric-1", "rubric", 1),
+        ("short", "rubric", 2),
+    ]
+    assert (case.timeout_s, case.protect, case.hidden, case.difficulty) == (
+        12.5,
+        ("tests", "**/conftest.py"),
+        "more",
+        "hard",
+    )
 
 
-def test_a_case_has_another_id_when_anything_that_is_asked_or_judged_changes(home: Path, read: Callable[..., Suite]) -> None:
+def test_a_case_has_another_id_when_anything_that_is_asked_or_judged_changes(
+    home: Path, read: Callable[..., Suite]
+) -> None:
     before = read(GOOD).cases[0].id
     assert read(GOOD + "  difficulty: hard\n").cases[0].id == before
     assert read(GOOD.replace("do it", "do that")).cases[0].id != before

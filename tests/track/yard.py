@@ -96,10 +96,12 @@ def track(cases_dir: Path, globs: str, **changes: Any) -> Agent:
     return made
 
 
-def run(made: Agent, folder: Path, model: Any, box: Any, *, rescore: bool = False, **changes: Any) -> tuple[EngineReport, list[Verdict]]:
+def run(
+    made: Agent, folder: Path, model: Any, box: Any, *, rescore: bool = False, **changes: Any
+) -> tuple[EngineReport, list[Verdict]]:
     """One pass of the engine; the report and the verdicts."""
     engine = quick(**changes)
-    report = (engine.rescore if rescore else engine.evaluate)(
+    report = engine.evaluate(
         made.cases(NoFolder()),
         model=model,
         strategy=Flat(),
@@ -108,6 +110,7 @@ def run(made: Agent, folder: Path, model: Any, box: Any, *, rescore: bool = Fals
         samples=1,
         folder=folder,
         progress=lambda done, total: None,
+        rescore=rescore,
     )
     lines = (folder / "verdicts.jsonl").read_text().splitlines()
     return report, [Verdict.model_validate_json(line) for line in lines]
@@ -120,7 +123,11 @@ def responses(folder: Path) -> list[Response]:
 def calling(*calls: tuple[str, Any]) -> dict[str, Any]:
     """A message in the OpenAI shape that calls tools; arguments that are no object are sent as they are."""
     made = [
-        {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": a if isinstance(a, str) else json.dumps(a)}}
+        {
+            "id": f"c{n}",
+            "type": "function",
+            "function": {"name": name, "arguments": a if isinstance(a, str) else json.dumps(a)},
+        }
         for n, (name, a) in enumerate(calls)
     ]
     return {"content": None, "tool_calls": made}
