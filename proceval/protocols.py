@@ -241,8 +241,14 @@ class Submission:
     transcript: str = ""
 
 
-AskJudge = Callable[[int, tuple[Message, ...], int], Awaitable[Completion]]
-"""(number of the judge, messages, attempt) -> its answer, durable as any other. Raises errors.ProviderError."""
+class AskJudge(Protocol):
+    """A judge's answer, durable as any other. Raises errors.ProviderError."""
+
+    def __call__(
+        self, number: int, messages: tuple[Message, ...], attempt: int, workspace: Any = None
+    ) -> Awaitable[Completion]: ...
+
+
 AskModel = Callable[[str, tuple[Message, ...], Any], Awaitable[Completion]]
 """(arm, messages, workspace or None) -> the model's answer outside any sample, durable as any other."""
 

@@ -351,3 +351,43 @@ def test_the_command_line_runs_the_own_suite_and_says_how_to_test_the_judge(proc
     nothing = proceval("track=review", "model=scripted_reviewer", "cases=zz*")
     assert nothing.returncode == 2
     assert "matches none of" in nothing.stderr
+
+
+REVIEWER = """
+ls .claude/skills 2>/dev/null; echo
+echo '`last` reads one item too many, in' src/*
+echo; echo 'I have looked at both, `first` and the other.'
+"""
+
+
+@pytest.mark.parametrize(("more", "status", "outcome"), [("", 0, "passed"), ("echo >> first.py", 1, "rewrote")])
+def test_an_external_command_reviews_in_a_throw_away_copy_with_the_skill_where_it_looks(
+    more: str, status: int, outcome: str, tmp_path: Path, small: str
+) -> None:
+    script = tmp_path / "reviewer" / "review.sh"
+    script.parent.mkdir()
+    script.write_text(REVIEWER + more + "\n")
+    words = ["model=command", f"model.argv=[bash,{script}]", f"model.programmes=[{script.parent}]"]
+    found, folder = run(tmp_path, small, *words, "track.files=workspace")
+    assert found == status
+    assert {v.outcome for v in _verdicts(folder)} == {outcome}
+    assert NAME in (folder / "treatment" / "one" / "transcript.md").read_text()
+    assert NAME not in (folder / "baseline" / "one" / "transcript.md").read_text()
+
+
+def test_a_command_can_judge_and_works_in_an_empty_folder(tmp_path: Path, small: str) -> None:
+    script = tmp_path / "judge" / "judge.sh"
+    script.parent.mkdir()
+    rows = [
+        {"id": name, "passed": name == "early-return", "evidence": "ABSENT"}
+        for name in ("off-by-one", "early-return", "names-both")
+    ]
+    script.write_text(f"test -z \"$(ls -A)\" || exit 1\ncat > /dev/null\necho '{json.dumps(rows)}'\n")
+    words = [
+        "model@track.judges.first=command",
+        f"track.judges.first.argv=[bash,{script}]",
+        f"track.workspace.programmes=[{script.parent}]",
+    ]
+    status, folder = run(tmp_path, small, *words)
+    assert status == 0
+    assert [g.passed for g in _verdicts(folder)[0].grades] == [False, True, False]
