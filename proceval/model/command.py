@@ -93,12 +93,12 @@ class Command:
                 outcome = await self._run(request, place.workspace, proxy)
             self._check(outcome, proxy)
             kept = await asyncio.to_thread(place.keep)
+            return self._completion(outcome, proxy, kept)
         except ValueError as error:
             raise Unscored(f"the command's tree cannot be kept: {error}") from error
         finally:
             if kept is None:  # whatever went wrong: another attempt begins where this one did
                 place.workspace.unpack(before)
-        return self._completion(outcome, proxy, kept)
 
     async def close(self) -> None:
         """Nothing is open."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 ENTRY_POINT = "call_the_function"
 
-_LOADER = '''\
+_LOADER = """\
 import importlib, importlib.abc, importlib.machinery, json, sys
 
 _FILES = json.loads({files!r})
@@ -38,7 +38,7 @@ _MODULE, _, _NAME = {function!r}.rpartition(".")
 
 def {entry_point}(**arguments):
     return getattr(importlib.import_module(_MODULE), _NAME)(**arguments)
-'''
+"""
 
 
 def program(files: Mapping[str, str], function: str) -> str:
