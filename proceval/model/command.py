@@ -87,7 +87,7 @@ class Command:
                 "model=command works in a folder: give track=agent, or track=review with track.files=workspace"
             )
         before = await asyncio.to_thread(place.workspace.pack, 1 << 32)
-        kept: str | None = None
+        kept = ""
         try:
             async with self._proxy(place.workspace) as proxy:
                 outcome = await self._run(request, place.workspace, proxy)
@@ -97,7 +97,7 @@ class Command:
         except ValueError as error:
             raise Unscored(f"the command's tree cannot be kept: {error}") from error
         finally:
-            if kept is None:  # whatever went wrong: another attempt begins where this one did
+            if not kept:  # whatever went wrong: another attempt begins where this one did
                 place.workspace.unpack(before)
 
     async def close(self) -> None:

@@ -125,7 +125,8 @@ class Agent:
 
     def judges(self) -> tuple[Model, ...]:
         """Models that decide rubrics; none where no case has one."""
-        return tuple(self._judges.values()) if any(case.rubric for case in self._known.cases) else ()
+        idle = self._suite is not None and not any(case.rubric for case in self._suite.cases)
+        return () if idle else tuple(self._judges.values())
 
     async def ready(self, ask: AskModel) -> None:
         """Nothing has to hold: the scorer tests itself."""
