@@ -1,0 +1,7 @@
+bash busiest.sh 2 check/one.log "check/two words.log"; echo "status $?"
+bash busiest.sh 10 "check/two words.log" check/one.log; echo "status $?"
+bash busiest.sh 1 access.log; echo "status $?"
+bash busiest.sh 0 access.log; echo "status $?"
+bash busiest.sh two access.log; echo "status $?"
+bash busiest.sh 2; echo "status $?"
+bash busiest.sh 2 access.log check/missing.log; echo "status $?"
