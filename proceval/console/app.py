@@ -20,7 +20,7 @@ def main() -> None:
     st.html(look.css())
     page = st.navigation(
         [
-            st.Page(TABS / "problems.py", title="Problems", url_path="problems", default=True),
+            st.Page(TABS / "problems.py", title="Problems", default=True),
             st.Page(TABS / "audit.py", title="Audit", url_path="audit"),
             st.Page(TABS / "runs.py", title="Runs", url_path="runs"),
             st.Page(TABS / "compare.py", title="Compare", url_path="compare"),
@@ -65,6 +65,12 @@ def _wanted(places: dict[str, Place]) -> str:
     return next((key for key, place in places.items() if place.label == label), next(iter(places)))
 
 
+def _near(path: Path) -> Path:
+    """The path as it is seen from where the console was started."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
 def about(place: Place) -> None:
     kinds = {
         "run": "a run",
@@ -73,7 +79,7 @@ def about(place: Place) -> None:
         "set": "records without a run",
     }
     st.caption(kinds[place.kind])
-    st.caption(look.literal(place.path))
+    st.caption(look.literal(_near(place.path)))
     changed = max((time_ns for _, time_ns, _ in place.stamp()), default=0)
     if changed:
         st.caption(f"changed {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(changed / 1e9))}; files are followed")

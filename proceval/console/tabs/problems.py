@@ -23,6 +23,7 @@ def page() -> None:
         show.empty("This place holds no dataset.", "python -m proceval stage=generate")
     _counts(table)
     wanted = show.choices(table, FILTERS, "problems")
+    st.session_state.setdefault("problems_start", st.query_params.get("problem", ""))
     start = st.text_input("Id starts with", key="problems_start", placeholder="first characters of an id").strip()
     found = columns.matching(table, wanted, start=start)
     at = show.paged(found.num_rows, "problems", "problems")
