@@ -17,6 +17,7 @@ from proceval.errors import InputError, Unscored
 from proceval.protocols import Judgement
 from proceval.release import recheck, rows
 from proceval.schema import Completion
+from sandbox.conversation import SandboxFault
 
 Mode = Literal["code", "answer"]
 FinishReason = Literal["stop", "length", "content_filter", "refusal", "other"]
@@ -38,6 +39,8 @@ class Judge:
             raise Unscored(f"the judge did not start within {READY_S:.0f} s")
         if self._broken is not None:
             raise self._broken
+        if self._scorer is None:
+            raise Unscored("the judge died as it started; its traceback is above")
 
     def _live(self, mode: Mode, sandbox: str) -> None:
         asyncio.set_event_loop(self._loop)
@@ -46,13 +49,16 @@ class Judge:
             if mode == "code":
                 held = _part("sandbox", sandbox)
                 held.start()
-            self._scorer = _part("track", "solve", mode=mode).scorer(held)
-            self._loop.run_until_complete(self._scorer.ready())
-        except (Unscored, InputError, OSError, RuntimeError) as error:
+            scorer = _part("track", "solve", mode=mode).scorer(held)
+            self._loop.run_until_complete(scorer.ready())
+            self._scorer = scorer
+        except (Unscored, InputError) as error:
             self._broken = error
+        except (SandboxFault, OSError, RuntimeError) as error:
+            self._broken = Unscored(f"the sandbox does not start, nothing can be judged: {error}")
         finally:
             self._ready.set()
-        if self._broken is None:
+        if self._scorer is not None:
             self._loop.run_forever()
 
     @property

@@ -10,6 +10,7 @@ from proceval.interop import judge as judges
 from proceval.interop.reward import answer_reward, code_reward, reward
 from proceval.protocols import Judgement
 from proceval.release.rows import PROBLEM
+from sandbox.conversation import SandboxFault
 from tests.interop.cases import KINDS, PASSES
 
 
@@ -77,6 +78,20 @@ def test_a_broken_sandbox_is_no_zero(published, monkeypatch):
     with pytest.raises(Unscored, match="stays unscored"):
         reward(row, texts[0])
     assert code_reward(None, texts, **{name: [row[name]] * 2 for name in PROBLEM}) == [None, None]
+
+
+@pytest.mark.parametrize("failure", [SandboxFault("no namespaces here"), OSError("no room"), ValueError("a bug of ours")])
+def test_a_judge_that_cannot_start_says_so_instead_of_waiting(published, monkeypatch, failure):
+    class Dead:
+        def start(self):
+            raise failure
+
+    part = judges._part
+    monkeypatch.setattr(judges, "_judges", {})
+    monkeypatch.setattr(judges, "_part", lambda group, *w, **k: Dead() if group == "sandbox" else part(group, *w, **k))
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    with pytest.raises(Unscored, match="nothing can be judged|died as it started"):
+        reward(published["equilibrium_index"], "x")
 
 
 def test_a_judgement_with_a_fault_raises(published, monkeypatch):
