@@ -6,6 +6,7 @@ from statistics import mean, median
 from proceval.report.cells import Sheet, percent, short, whole
 from proceval.report.evidence import Plain, grouped
 from proceval.report.run import printable
+from proceval.report.scores import contestants
 from proceval.schema import AgentCase, Grade, Verdict
 
 _FAILED = ("failed", "refused", "truncated")
@@ -37,12 +38,12 @@ def summarise(verdicts: Sequence[Verdict]) -> Plain | None:
         "unchecked": sum(verdict.extraction == "unchecked" for verdict in agents),
         "contestants": [
             {
-                "model": model,
+                "name": name,
                 "overall": _cell(rows),
                 "by_group": {group: _cell(some) for group, some in grouped(rows, lambda v: v.domain).items()},
                 "by_case": {case: _cell(some) for case, some in grouped(rows, lambda v: v.family).items()},
             }
-            for model, rows in grouped(agents, lambda v: v.model).items()
+            for name, rows in contestants(agents).items()
         ],
     }
 
@@ -59,7 +60,7 @@ def sheets(summary: Plain) -> list[Sheet]:
     for contestant in found["contestants"]:
         rows = [(group, *_figures(cell)) for group, cell in contestant["by_group"].items()]
         rows += [("all", *_figures(contestant["overall"]))]
-        made.append(Sheet(f"{contestant['model']} by group", columns, tuple(rows), (_EXPLAINED,), warnings))
+        made.append(Sheet(f"{contestant['name']} by group", columns, tuple(rows), (_EXPLAINED,), warnings))
     return made
 
 

@@ -48,7 +48,7 @@ class AgentCase(Record):
     """One task for an agent, with its key: checks, hidden files and scripted runs."""
 
     id: str
-    """First 20 hex digits of SHA-256 over all below but tier and scripted runs."""
+    """First 20 hex digits of SHA-256 over all below but the tier."""
     family: str
     """`group/id` of the case file."""
     domain: str

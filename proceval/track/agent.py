@@ -25,6 +25,7 @@ from proceval.protocols import (
 from proceval.schema import AgentCase, Completion, Message, Outcome
 from proceval.scorer.expectations import Exam, Expectations, Graded
 from proceval.scorer.judge import Judge
+from proceval.scorer.reasoning import without_reasoning
 from proceval.track import agent_suite, agent_verdict, agent_written
 from proceval.track.agent_prompt import SystemPrompt
 from proceval.track.agent_suite import Suite
@@ -171,7 +172,7 @@ class Agent:
             agent_written.checks(task, broken, None)
             return broken
         assert submission.workspace is not None
-        reply = submission.completion.text if submission.ending == "done" else ""
+        reply = _visible(submission.completion.text) if submission.ending == "done" else ""
         exam = Exam(self._known.fixture(case), self._known.hidden_files(case))
         try:
             graded: Graded = await scorer.grade(case, exam, submission.workspace, reply)
@@ -203,3 +204,9 @@ class Agent:
         from proceval.track.agent_selftest import run
 
         return run(self, folder, engine=engine, sandbox=sandbox, say=say)
+
+
+def _visible(text: str) -> str:
+    """A reply without the model's reasoning, nothing where that never ends; letter by letter where there is none."""
+    said = without_reasoning(text)
+    return text if said == text else (said or "").strip()

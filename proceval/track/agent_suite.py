@@ -135,11 +135,11 @@ class _Reader:
             "protect": _patterns(given["protect"]) if "protect" in given else [],
             "hidden": hidden,
             "hidden_sha256": self._folder(given["hidden"], self.home / "hidden") if "hidden" in given else None,
+            "scripted": _scripts(self.home / "scripted" / group / name),
         }
         return AgentCase(
             id=digest(content)[:20],
             difficulty=given["difficulty"].text() if "difficulty" in given else "given",
-            scripted=_scripts(self.home / "scripted" / group / name),
             **content,
         )
 

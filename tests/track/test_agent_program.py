@@ -1,0 +1,115 @@
+"""The agent track as a user runs it: what is printed, exit statuses, what a run folder holds."""
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proceval.folder import RunFolder
+from proceval.track import agent_suite
+from tests.arena import quick
+from tests.track import yard
+
+QUIET = ("tracker=off", "figures=false")
+TOLD = """\
+FAIL mend/sum
+  verify failed (exit 1): python3 -P -m unittest discover -q -s tests -t .
+  sums/core.py still has "- value"
+  reply does not match /^mended: core$/
+  sums.core.total: 1 of 2 calls right; call 1: another value
+FAIL mend/two
+  reply missing "two"
+ERROR mend/broken: setup failed (exit 3): echo no such tool >&2; exit 3: no such tool
+PASS mend/unchecked (unchecked)
+
+1/4 passed
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return yard.build(tmp_path / "suite")
+
+
+def test_a_run_prints_a_line_a_case_and_leaves_everything_behind(proceval: Any, suite: Path, tmp_path: Path) -> None:
+    words = ("track=agent", "cases=[mend/sum,mend/two,mend/b*,mend/u*]", "track.cases_dir=suite/cases", *QUIET)
+    run = proceval(*words, "model.behaviour=lazy")
+    assert run.returncode == 3, run.stderr
+    assert run.stdout.startswith(TOLD), run.stdout
+    assert "WARNING: mend/unchecked is unchecked" in run.stderr
+    assert "Traceback" not in run.stderr
+    (folder,) = (tmp_path / "outputs").glob("scripted_agent_lazy-agent-*")
+    for name in ("config.yaml", "cases.jsonl", "records.jsonl", "verdicts.jsonl", "summary.json", "report.md"):
+        assert (folder / name).is_file(), name
+    for name in ("transcript.jsonl", "checks.json", "workspace.diff"):
+        assert (folder / "default" / "mend" / "sum" / name).is_file(), name
+    found = json.loads((folder / "summary.json").read_text())["agent"]["contestants"][0]
+    assert found["by_case"]["mend/sum"]["score"] == pytest.approx(5 / 9)
+    assert (found["overall"]["passed"], found["overall"]["failed"], found["overall"]["unscored"]) == (1, 2, 1)
+
+
+def test_cases_are_listed_and_mistakes_get_one_sentence(proceval: Any, suite: Path, tmp_path: Path) -> None:
+    own = ("track=agent", "track.cases_dir=suite/cases")
+    listed = proceval(*own, "track.list=true", "cases=mend/[tu]*")
+    assert (listed.returncode, listed.stdout) == (
+        0,
+        "mend/two        sums, 2 turns, 1 check\nmend/unchecked  sums, 1 turn, unchecked\n",
+    )
+    assert not [path for path in tmp_path.glob("outputs/**/*") if path.is_file()]
+    nothing = proceval(*own, "cases=build/*")
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    assert nothing.stderr.startswith("proceval: cases=build/*: matches none of mend/sum, mend/two")
+    (suite / "mend.yml").write_text(yard.CASES.replace("max_turns: 12", "max_turn: 12"))
+    misspelt = proceval(*own, PROCEVAL_MODEL="mock")
+    assert misspelt.returncode == 2
+    assert misspelt.stderr.endswith("mend.yml, line 14: unknown key max_turn in expect; did you mean max_turns?\n")
+    assert not [path for path in tmp_path.glob("outputs/**/*") if path.is_file()]
+
+
+def test_the_self_test_knows_right_runs_from_wrong_ones(suite: Path, box: Any, tmp_path: Path, capsys: Any) -> None:
+    def tried(globs: str) -> tuple[int, str]:
+        made, said = yard.track(suite, globs), list[str]()
+        folder = RunFolder(path=tmp_path / "run", settings={}, inputs="", outputs=tmp_path, dataset=None)
+        status = made.selftest(folder, engine=quick(), sandbox=Idle(box), say=said.append)
+        return status, capsys.readouterr().out
+
+    assert tried("mend/sum") == (
+        0,
+        "gold     1/1 pass, as they must\nclumsy   1/1 pass, as they must\nlazy     1/1 fail, as they must\n"
+        "cheating 1/1 fail, as they must\ncheat    1/1 fail, as they must\n",
+    )
+    (suite.parent / "scripted" / "mend" / "sum" / "gold.sh").write_text("echo 'mended: core'\n")
+    status, said = tried("mend/sum")
+    assert status == 1
+    assert "gold     0/1 pass, as they must\n  mend/sum: failed: verify failed" in said
+
+
+class Idle:
+    """A sandbox that is started and closed by somebody else."""
+
+    def __init__(self, box: Any):
+        self.limits, self.arun = box.limits, box.arun
+
+    def start(self) -> None:
+        """It runs already."""
+
+    def close(self) -> None:
+        """It is still used."""
+
+
+def test_our_own_suite_is_read_without_a_warning() -> None:
+    suite = agent_suite.load(agent_suite.OWN, None, "*")
+    assert suite.warnings == ()
+    assert all("gold" in case.scripted for case in suite.cases)
+    assert not any(case.unchecked for case in suite.cases)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("xllamacpp") is None, reason="needs the extra local")
+def test_a_real_model_that_fails_everything_makes_a_clean_run(proceval: Any) -> None:
+    run = proceval("track=agent", "model=local", "cases=fix/*", "model.max_tokens=64", *QUIET, timeout_s=900)
+    assert run.returncode in (0, 1), run.stderr
+    assert "Traceback" not in run.stderr
+    assert "ERROR" not in run.stdout
