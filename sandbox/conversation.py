@@ -18,6 +18,8 @@ from sandbox.waiting import Steps, Wait
 START_S = 30.0
 """A guest that has not set up its limits by then is a fault of the sandbox: no code has been read yet."""
 _CHUNK_BYTES = 1 << 14
+_SOON_S = 0.005
+"""Who has not answered by then may use another processor."""
 
 
 class SandboxFault(Exception):
@@ -42,6 +44,12 @@ class Guest(Protocol):
     """Whether it says when it has been set up; if not, that is seen from its reading."""
     death: int | None
     """A descriptor that becomes readable when the guest dies, or None where there is no such thing, or not yet."""
+
+    tied: bool
+    """Whether it has to run on one processor; good for short calls only."""
+
+    def loosen(self) -> None:
+        """Let it run on any, from now on."""
 
     def arrive(self) -> Steps[None]:
         """Make sure that it was started; before that only its pipes may be used. Raises SandboxFault."""
@@ -127,9 +135,13 @@ class _Session:
             left_s = start_s + wall_limit_s - time.monotonic()
             exact = guest.death is not None or not self.arrived
             patience_s = min(left_s, cpu_limit_s - self.used_s) if exact else min(left_s, 0.02)
+            if guest.tied and patience_s > _SOON_S:
+                patience_s = _SOON_S
             ready = yield Wait(self.watched, requests if self.outbox else (), patience_s)
             if not self.arrived:
                 yield from self._arrive()
+            if guest.tied and not ready:
+                guest.loosen()
             dead = guest.death in ready or (guest.death is None and guest.dead())
             if self.outbox:
                 self._write()

@@ -71,6 +71,8 @@ class _World:
     control: socket.socket
     fork: syscalls.Fork | None
     """None without namespaces."""
+    handle: int
+    """Of this process, for the host."""
     work: int
     null: int
     poller: "select.poll"
@@ -104,7 +106,9 @@ def main() -> NoReturn:
     _kept = heap.fill()
     gc.freeze()
     gc.disable()
-    control.send(b"R" + json.dumps(missing).encode())
+    handle = world.handle
+    socket.send_fds(control, [b"R" + json.dumps(missing).encode()], [handle])
+    os.close(handle)
     while _supervise(world):
         pass
     # Only a guest comes here. Its world was set up in `_become_guest`; nothing of the server is left on the stack.
@@ -144,6 +148,7 @@ def _set_up(options: Options, control: socket.socket, null: int) -> tuple[_World
         landlock.enforce(readable, list(namespaces.DEVICES), work)
     except OSError as error:
         missing.append(f"landlock ({error.strerror})")
+    handle = os.pidfd_open(os.getpid())
     filtered = _can_filter()
     if not filtered:
         missing.append("seccomp")
@@ -171,6 +176,7 @@ def _set_up(options: Options, control: socket.socket, null: int) -> tuple[_World
     world = _World(
         control=control,
         fork=syscalls.Fork() if options.namespaces else None,
+        handle=handle,
         work=os.open(work, os.O_RDONLY | os.O_DIRECTORY),
         null=null,
         poller=select.poll(),

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from sandbox import forkserver, namespaces, reaper, scratch
+from sandbox import forkserver, namespaces, reaper, scratch, syscalls
 from sandbox.contract import Execution, Job, Limits
 from sandbox.conversation import START_S, Death, SandboxFault, converse
 from sandbox.interpreter import GUEST_FLAGS, guest_environment, interpreter, report_missing
@@ -83,7 +83,7 @@ class Isolated:
         missing = self.missing_layers()
         server = self._lender.borrow()
         try:
-            return drive(converse(job, lambda: server.launch(job), missing))
+            return drive(converse(job, lambda: server.launch(job, here=True), missing))
         finally:
             self._lender.give_back(server)
 
@@ -92,7 +92,7 @@ class Isolated:
         missing = self.missing_layers()
         server = await self._lender.aborrow()
         try:
-            return await adrive(converse(job, lambda: server.launch(job), missing))
+            return await adrive(converse(job, lambda: server.launch(job, here=len(self._servers) == 1), missing))
         finally:
             self._lender.give_back(server)
 
@@ -108,6 +108,10 @@ class _Server:
 
     def __init__(self, user: int) -> None:
         self.user = user
+        self._pid = 0
+        self._allowed: list[int] = []
+        self.processors: list[int] = []
+        """Those that a guest may run on."""
         self.missing: list[str] = []
         self.control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -140,15 +144,18 @@ class _Server:
 
     def ready(self) -> Steps[None]:
         """Wait until the server is set up; without namespaces try again with what is left."""
-        message, _ = yield from self.hear(1 << 16, START_S)
+        message, handles = yield from self.hear(1 << 16, START_S, descriptors=1)
         if message[:1] == b"N" and self._refusal is None:
             self._refusal = message[1:].decode("utf-8", "replace")
             self.stop()
             self.spawn()
-            message, _ = yield from self.hear(1 << 16, START_S)
-        if message[:1] != b"R":
+            message, handles = yield from self.hear(1 << 16, START_S, descriptors=1)
+        if message[:1] != b"R" or not handles:
             self.stop()
             raise SandboxFault(f"the fork-server did not start: {message[1:].decode('utf-8', 'replace')}")
+        self._pid = reaper.pid_behind(handles[0])
+        os.close(handles[0])
+        self._allowed = self.processors = sorted(os.sched_getaffinity(0))
         self.missing = json.loads(message[1:])
         if self._refusal is not None:
             self.missing[:0] = [
@@ -156,13 +163,32 @@ class _Server:
                 "read-only root and quota of the work folder",
             ]
 
-    def launch(self, job: Job) -> Steps["_Guest"]:
+    def _settle(self, here: bool) -> bool:
+        """Tie the server, and so its next guest, to our own processor, or let it run on any; whether it is tied.
+
+        Host and guest take turns. On two processors each turn wakes an idle one, and that costs more than what most
+        calls do; so does a fork whose child runs elsewhere.
+        """
+        if len(self.processors) < 2:
+            return False
+        wanted = [syscalls.current_cpu()] if here else self.processors
+        if wanted != self._allowed:
+            try:
+                os.sched_setaffinity(self._pid, wanted)
+            except OSError:  # not allowed, or it is dead, which the next word to it will show
+                self.processors = []
+                return False
+            self._allowed = wanted
+        return here
+
+    def launch(self, job: Job, here: bool) -> Steps["_Guest"]:
         """Ask for a guest; a server that has died is replaced first."""
         if self.control is None:
             self.spawn()
             yield from self.ready()
         control = self.control
         assert control is not None
+        tied = self._settle(here)
         pipes: list[int] = []
         try:
             for _ in range(3):
@@ -179,7 +205,7 @@ class _Server:
             raise SandboxFault(f"the fork-server did not take the job: {error}") from error
         for number in (pipes[0], pipes[3], pipes[5]):
             os.close(number)
-        return _Guest(self, pipes[1], pipes[2], pipes[4])
+        return _Guest(self, pipes[1], pipes[2], pipes[4], tied)
 
     def hear(self, size: int, patience_s: float, descriptors: int = 0) -> Steps[tuple[bytes, list[int]]]:
         """The next message and its descriptors; raises SandboxFault when none comes in time or the server is gone."""
@@ -236,7 +262,8 @@ class _Guest:
 
     greets = False
 
-    def __init__(self, server: _Server, requests: int, replies: int, output: int) -> None:
+    def __init__(self, server: _Server, requests: int, replies: int, output: int, tied: bool) -> None:
+        self.tied = tied
         self.server, self.requests, self.replies, self.output = server, requests, replies, output
         self.death: int | None = None
         for number in (requests, replies, output):
@@ -252,8 +279,13 @@ class _Guest:
             self.server.stop()
             raise SandboxFault("the fork-server gave no guest")
         self.death = descriptors[0]
-        self._pid = _pid_of(self.death)
+        self._pid = reaper.pid_behind(self.death)
         self._watch.register(self.death, select.POLLIN)
+
+    def loosen(self) -> None:
+        self.tied = False
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(self._pid, self.server.processors)
 
     def dead(self) -> bool:
         return bool(self._watch.poll(0))
@@ -311,16 +343,3 @@ class _Guest:
             for number in (self.requests, self.replies, self.output, self.death):
                 if number is not None:
                     os.close(number)
-
-
-def _pid_of(handle: int) -> int:
-    """The process number behind a pidfd, as this process sees it; 0 when it cannot be learnt or the process is gone."""
-    try:
-        descriptor = os.open(f"/proc/self/fdinfo/{handle}", os.O_RDONLY)
-    except OSError:
-        return 0
-    try:
-        _, _, rest = os.read(descriptor, 4096).partition(b"\nPid:")
-    finally:
-        os.close(descriptor)
-    return max(0, int(rest.split(None, 1)[0])) if rest else 0

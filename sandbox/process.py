@@ -72,7 +72,7 @@ class Process:
 class _Guest:
     """One fresh interpreter; see `conversation.Guest`."""
 
-    greets = True
+    greets, tied = True, False
 
     def __init__(self, job: Job) -> None:
         self.folder = scratch.make("sandbox-")
@@ -113,6 +113,9 @@ class _Guest:
     def arrive(self) -> Steps[None]:
         return
         yield  # a generator like every other step, though there is nothing to wait for
+
+    def loosen(self) -> None:
+        """Never tied."""
 
     def dead(self) -> bool:
         # WNOWAIT: the process stays a zombie, so that its number is not given away before the group is killed.

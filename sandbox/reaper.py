@@ -46,6 +46,19 @@ def cpu_time_s(pid: int) -> float | None:
         return None
 
 
+def pid_behind(handle: int) -> int:
+    """The process number behind a pidfd, as this process sees it; 0 when it cannot be learnt or the process is gone."""
+    try:
+        descriptor = os.open(f"/proc/self/fdinfo/{handle}", os.O_RDONLY)
+    except OSError:
+        return 0
+    try:
+        _, _, rest = os.read(descriptor, 4096).partition(b"\nPid:")
+    finally:
+        os.close(descriptor)
+    return max(0, int(rest.split(None, 1)[0])) if rest else 0
+
+
 def die_with_parent() -> None:
     """Ask Linux for SIGKILL when the parent ends; elsewhere the end of the pipe has to do.
 

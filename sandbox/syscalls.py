@@ -124,6 +124,11 @@ def call(name: str, *arguments: object) -> int:
     return _checked(_libc.syscall(ctypes.c_long(number), *arguments), name)
 
 
+def current_cpu() -> int:
+    """Number of the processor that this thread runs on just now."""
+    return _checked(_libc.sched_getcpu(), "sched_getcpu")
+
+
 def unshare(flags: int) -> None:
     _checked(_unshare(flags), "unshare")
 
