@@ -161,7 +161,7 @@ def _about_a_file(error: OSError) -> str:
 def _next(then: Sequence[str], arguments: Sequence[str]) -> str:
     """The next command: the same words but for what `then` replaces."""
     keys = {word.partition("=")[0] for word in then}
-    gone = {*keys, "shard.index", "dry_run", "fresh"}
+    gone = {*keys, "shard.index", "dry_run", "fresh", *(["shard.count"] if "stage=merge" in arguments else [])}
     kept = [a for a in arguments if a.partition("=")[0] not in gone and not a.startswith("-")]
     same = [] if "--multirun" in then else kept
     return words.command([*same, *then])

@@ -1,7 +1,7 @@
-"""Draw docs/assets from an offline sweep; `--check` fails when the data behind a figure is no longer what was drawn.
+"""Draw docs/assets/figures from an offline sweep; `--check` fails when the data behind a figure is no longer what was drawn.
 
 Models are the offline ones: the figures show what a report looks like and support no claim about any model. Compared is
-each figure's data (docs/assets/figures.json), not its pixels, which differ between releases of matplotlib. Seconds a
+each figure's data (docs/assets/figures/figures.json), not its pixels, which differ between releases of matplotlib. Seconds a
 sample are not drawn: an offline model takes none.
 """
 
@@ -18,10 +18,10 @@ from typing import Any
 from proceval.report import plots, summary, sweep
 
 ROOT = Path(__file__).resolve().parent.parent
-ASSETS = ROOT / "docs" / "assets"
+ASSETS = ROOT / "docs" / "assets" / "figures"
 WORDS = (
-    "model=mock,gold", "strategy=flat,best_of_n,sequential_repair", "difficulty=[easy,medium,hard]", "count=10",
-    "samples=4", "seed=assets", "tracker=off", "figures=false",
+    "model=mock,gold", "strategy=flat,best_of_n,sequential_repair", "difficulty=[easy,hard]", "count=10", "limit=4",
+    "samples=3", "seed=assets", "sandbox.limits.cpu_s=0.5", "tracker=off", "figures=false",
 )  # fmt: skip
 SHOWN = (
     "accuracy_by_tier", "pass_at_k", "failures", "accuracy_against_tokens", "mutation_score_and_accuracy", "guess_floor",
@@ -74,7 +74,7 @@ def main() -> int:
     stale = [name for name, rows in comparable(shown).items() if fresh.get(name) != rows]
     stale += [name for name in SHOWN for kind in ("png", "svg") if not (ASSETS / f"{name}.{kind}").is_file()]
     for name in stale:
-        print(f"docs/assets/{name} is stale: run python scripts/assets.py", file=sys.stderr)
+        print(f"docs/assets/figures/{name} is stale: run python scripts/assets.py", file=sys.stderr)
     return int(bool(stale))
 
 

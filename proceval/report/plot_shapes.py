@@ -113,7 +113,7 @@ def frontier(label: str) -> Callable[[Any, list[Row], Look], None]:
         best.append((max(costs) * 1.1, best[-1][1]))
         x, y = zip(*best, strict=True)
         axes.plot(x, y, drawstyle="steps-post", color=GREY, linewidth=1.2, label="frontier", zorder=1)
-        for row in rows:
+        for row in sorted(rows, key=lambda row: look.names.index(row["contestant"])):
             name = row["contestant"]
             style = {"color": look.colour(name), "label": name, "linestyle": "none"}
             axes.plot(row["cost"], row["accuracy"], look.marker(name), **style)
