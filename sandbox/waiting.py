@@ -97,6 +97,7 @@ class _Ride(Generic[T]):
                 self._hub.watch(self, self._wait, wait)
                 self._wait = wait
         except StopIteration as end:
+            self.get_off()  # at once: the steps may have closed what they waited for, and others get its numbers
             self.result.set_result(end.value)
         except Exception as error:  # noqa: BLE001 - it is raised again where the result is awaited
             self.get_off()
