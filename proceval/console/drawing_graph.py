@@ -28,7 +28,9 @@ def levels(arguments: Mapping[str, Json], answer: Json) -> str | None:
     layers = ordered(level_of(n, edges), edges)
     tallest = max(len(layer) for layer in layers)
     width = 2 * MARGIN + ACROSS * max(1, len(layers) - 1) + 20
-    height = 2 * MARGIN + DOWN * max(1, tallest - 1)
+    column = {v: number for number, layer in enumerate(layers) for v in layer}
+    furthest = max((column[head] - column[tail] for tail, head, *_ in edges), default=0)
+    height = 2 * MARGIN + DOWN * max(1, tallest - 1) + _rise(furthest - 1)
     at = {
         v: (MARGIN + 10 + ACROSS * column, height / 2 + DOWN * (row - (len(layer) - 1) / 2))
         for column, layer in enumerate(layers)
@@ -38,6 +40,11 @@ def levels(arguments: Mapping[str, Json], answer: Json) -> str | None:
     body = "".join(_edge(edge, at, layers, strong, path) for edge in edges)
     body += "".join(_vertex(v, at[v], arguments, strong) for v in at)
     return picture(width, height, body, f"directed acyclic graph of {n} vertices and {len(edges)} edges")
+
+
+def _rise(over: int) -> float:
+    """How far an edge that passes so many levels is pulled aside; its curve goes half of that."""
+    return min(40.0 + 24.0 * over, 190.0) if over > 0 else 0.0
 
 
 def _drawable(n: Any, edges: Any) -> bool:
@@ -110,8 +117,9 @@ def _edge(
     over = round((x2 - x1) / ACROSS) - 1
     middle = height_middle = (y1 + y2) / 2
     if over > 0:  # past other levels: bent away from the straight line, so that it does not run through their vertices
-        side = -1 if middle <= max(y for _, y in at.values()) / 2 + 1 else 1
-        height_middle = middle + side * min(30.0 + 16.0 * over, 90.0)
+        centre = sum(y for _, y in at.values()) / len(at)
+        side = (1, -1)[(edge[0] + edge[1]) % 2] if abs(middle - centre) < DOWN / 2 else 1 if middle > centre else -1
+        height_middle = middle + side * _rise(over)
     bend = ((x1 + x2) / 2, height_middle)
     out = atan2(bend[1] - y1, bend[0] - x1)
     back = atan2(bend[1] - y2, bend[0] - x2)

@@ -15,7 +15,7 @@ Kind = Literal["run", "sweep", "release", "set"]
 RECORDS = (
     "dataset.jsonl", "dataset.parquet", "audit.jsonl", "audit.parquet", "records.jsonl", "records.parquet",
     "verdicts.jsonl", "summary.json", "generation.json", "certificates/index.jsonl", "faults.jsonl", "config.yaml",
-    "manifest.json",
+    "manifest.json", "cases.jsonl",
 )  # fmt: skip
 """Files that the console reads; their times and sizes say whether a folder has changed."""
 MARKS = ("dataset.jsonl", "dataset.parquet", "records.jsonl", "records.parquet", "verdicts.jsonl", "audit.jsonl")

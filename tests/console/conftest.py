@@ -1,9 +1,11 @@
 """One small sweep and one release for all tests of the console, made as a user makes them."""
 
 import hashlib
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,3 +94,48 @@ def opened(desk: Desk) -> Callable[[Path], None]:
         parts.install(parts.Parts(root=root, desk=desk, pass_k=(1, 2)))
 
     return open_
+
+
+@pytest.fixture
+def tracks(tmp_path: Path) -> Path:
+    """A run folder with a review and an agent's case as their tracks leave them, and one case that broke early."""
+    home = tmp_path / "tracks"
+    review, agent = home / "treatment" / "01-names", home / "default" / "fix" / "failing-test"
+    for folder in (review, review / "sample-2", agent, agent.with_name("failing-test.1")):
+        folder.mkdir(parents=True)
+    grade = {"id": "flags-name", "kind": "must_flag", "passed": True, "weight": 1.0, "evidence": "`x` is unclear",
+             "votes": [True]}  # fmt: skip
+    vote = {"judge": "strict", "votes": [{"id": "flags-name", "passed": True, "evidence": "`x` is unclear"}]}
+    head = {"case": "01-names", "arm": "treatment", "outcome": "passed", "fault": "none", "detail": "", "score": 1.0}
+    for number, folder in enumerate((review, review / "sample-2")):
+        sheet = {**head, "sample": number, "grades": [grade], "judges": [vote], "violations": ["quoted twice"]}
+        (folder / "grades.json").write_text(json.dumps(sheet))
+        (folder / "transcript.md").write_text("The name `x` is unclear.\n<script>alert(1)</script>\n")
+        (folder / "no-rewrite.txt").write_text("untouched: names, modes and bytes are as they were\n")
+    check = {"id": "verify", "kind": "verify", "passed": True, "weight": 1.0, "evidence": "exit 0", "printed": "OK\n"}
+    for folder in (agent, agent.with_name("failing-test.1")):
+        sheet = {"case": "fix/failing-test", "outcome": "passed", "fault": "none", "detail": "", "score": 1.0}
+        (folder / "checks.json").write_text(json.dumps({**sheet, "checks": [check]}))
+        (folder / "workspace.diff").write_text("--- a/calc.py\n+++ b/calc.py\n-    return a - b\n+    return a + b\n")
+        call = {"id": "1", "name": "shell", "arguments": json.dumps({"command": "ls\npwd"})}
+        messages = [
+            {"role": "user", "content": "Fix the test."},
+            {"role": "assistant", "content": "", "tool_calls": [call], "completion_tokens": 7},
+            {"role": "tool", "content": "calc.py", "tool_call_id": "1"},
+        ]
+        (folder / "transcript.jsonl").write_text("".join(json.dumps(message) + "\n" for message in messages))
+    asked: list[dict[str, Any]] = [
+        {"family": "01-names", "prompt": "Review this.", "criteria": [{"id": "flags-name", "kind": "must_flag", "text": "x"}],
+         "files": [{"path": "a.py", "content": "x = 1\n"}]},
+        {"family": "fix/failing-test", "turns": ["Fix the test."], "checks": [check], "setup": ["git init"], "fixture": "calc"},
+    ]  # fmt: skip
+    (home / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in asked))
+    broke = Verdict(
+        model="m", base_url=None, arm="default", strategy="flat", mode="agent", problem_id="0" * 20, family="git/merge",
+        domain="git", difficulty="given", prompt_sha256="0", sample=0, outcome="sandbox_fault", fault="sandbox", tests=(),
+        extraction="", turns=0, prompt_tokens=None, completion_tokens=None, cost_usd=None, latency_s=None,
+        detail="no workspace could be had",
+    )  # fmt: skip
+    write_records(home / "verdicts.jsonl", [broke])
+    (home / "records.jsonl").write_text("")
+    return home

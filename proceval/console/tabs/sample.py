@@ -66,7 +66,7 @@ def _completions(turns: tuple[Response, ...]) -> None:
 def _program(problem: Problem | None, found: runs.Sample) -> str | None:
     """The program of the turn that was submitted, as the scorer reads it; None where there is none."""
     if found.verdict.mode != "code" or problem is None:
-        st.info("In answer mode there is no program: the value is read from the completion itself.")
+        st.info("No program is looked for here: only code mode asks for one.")
         return None
     code = None
     for turn in found.turns:
