@@ -6,10 +6,11 @@ Paths are as in `beneath`.
 import difflib
 import fnmatch
 import hashlib
+import itertools
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +18,8 @@ from sandbox import beneath
 
 EntryKind = Literal["file", "folder", "link", "other"]
 """`other`: a pipe, socket or device."""
+
+_MOST_COMPARISONS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -116,14 +119,39 @@ def difference(before: dict[str, Entry], after: dict[str, Entry]) -> list[Change
 
 
 def unified(path: str, before: bytes | None, after: bytes | None) -> str:
-    """A unified diff of two versions of a file, None for "not there"; one line where either is not UTF-8 text."""
+    """A unified diff of two versions of a file, None for "not there"; one line where either is not UTF-8 text.
+
+    The work is bounded: versions that differ over thousands of lines are shown as one block taken out and one put in.
+    """
     try:
         old, new = ("" if content is None else content.decode("utf-8") for content in (before, after))
     except UnicodeDecodeError:
         return f"Binary file {path} differs\n"
     names = ("/dev/null" if before is None else f"a/{path}", "/dev/null" if after is None else f"b/{path}")
-    lines = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), *names)
-    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+    ours, theirs = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    hunks = difflib.unified_diff(ours, theirs, *names) if _comparable(ours, theirs) else _one_block(ours, theirs, names)
+    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in hunks)
+
+
+def _comparable(ours: list[str], theirs: list[str]) -> bool:
+    # difflib takes the product of both lengths in the worst case, which whoever wrote one of the files can bring about.
+    return len(ours) * len(theirs) <= _MOST_COMPARISONS
+
+
+def _one_block(ours: list[str], theirs: list[str], names: tuple[str, str]) -> Iterator[str]:
+    pairs = zip(ours, theirs, strict=False)
+    same = next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(ours), len(theirs)))
+    backwards = zip(reversed(ours[same:]), reversed(theirs[same:]), strict=False)
+    end = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], backwards))
+    start, tail = max(0, same - 3), max(0, end - 3)
+    yield f"--- {names[0]}\n"
+    yield f"+++ {names[1]}\n"
+    spans = (f"{start + 1},{len(lines) - tail - start}" for lines in (ours, theirs))
+    yield "@@ -{} +{} @@\n".format(*spans)
+    yield from (" " + line for line in ours[start:same])
+    yield from ("-" + line for line in ours[same : len(ours) - end])
+    yield from ("+" + line for line in theirs[same : len(theirs) - end])
+    yield from (" " + line for line in ours[len(ours) - end : len(ours) - tail])
 
 
 def covered(path: str, patterns: Iterable[str]) -> bool:

@@ -19,6 +19,7 @@ from sandbox.interpreter import interpreter, report_missing
 from sandbox.waiting import Steps, adrive, drive
 
 _USER = 60999
+_MOST_SHOWN_BYTES = 1 << 24
 
 
 class Workspace:
@@ -117,7 +118,7 @@ class Workspace:
             return self._programme.listener.dup()
         return socket.create_server(("127.0.0.1", 0))
 
-    def read(self, path: str, most_bytes: int = 1 << 24) -> bytes:
+    def read(self, path: str, most_bytes: int = _MOST_SHOWN_BYTES) -> bytes:
         """The bytes of a file; ValueError for a path that leaves the workspace, goes through a link, or is too long."""
         return beneath.read(self._tree, path, most_bytes)
 
@@ -141,7 +142,9 @@ class Workspace:
             if fixture.covered(change.path, skip):
                 continue
             kinds = {entry.kind for entry in (change.before, change.after) if entry}
-            if kinds == {"file"}:
+            if max(entry.size_bytes for entry in (change.before, change.after) if entry) > _MOST_SHOWN_BYTES:
+                parts.append(f"Large file {change.path} differs\n")
+            elif kinds == {"file"}:
                 before = None if change.before is None else self._original(change.path)
                 after = None if change.after is None else self.read(change.path)
                 parts.append(fixture.unified(change.path, before, after))

@@ -288,6 +288,32 @@ class TestForkServer:
         with pytest.raises(SandboxFault, match="fork-server"):
             Isolated(workers=1, degraded="warn", limits=LIMITS).start()
 
+    @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: [0])(0)) < 2, reason="one processor")
+    def test_a_guest_shares_our_processor_until_it_takes_its_time(self, lone):
+        code = (
+            "import os, time\ndef f(x):\n    before = len(os.sched_getaffinity(0))\n    time.sleep(x)\n"
+            "    return [before, len(os.sched_getaffinity(0))]"
+        )
+        all_of_them = len(os.sched_getaffinity(0))
+        assert wire.decode(only(lone.run(job(code, {"x": 0.5}))).wire)[1] == all_of_them
+        assert wire.decode(only(lone.run(job(code, {"x": 0}))).wire)[0] in (1, all_of_them), "the next is tied again"
+        pid, told = lone._servers[0]._pid, lone._servers[0]._allowed
+        assert os.sched_getaffinity(pid) == set(told)
+        assert len(told) == 1
+
+    def test_several_workers_use_all_processors(self):
+        made = Isolated(workers=2, degraded="warn", limits=LIMITS)
+        made.start()
+        code = "import os\ndef f(x): return len(os.sched_getaffinity(0))"
+
+        async def main():
+            return await asyncio.gather(*[made.arun(job(code)) for _ in range(4)])
+
+        made.run(job(code))
+        found = {wire.decode(only(execution).wire) for execution in asyncio.run(main())}
+        made.close()
+        assert found == {len(os.sched_getaffinity(0))}
+
     def test_closing_ends_every_process(self):
         made = Isolated(workers=2, degraded="warn", limits=LIMITS)
         made.start()

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import os
+import random
 import subprocess
 import sys
 import tarfile
@@ -158,6 +159,43 @@ def test_edits_show_in_the_difference(space):
     assert "+++ b/made/file\n@@ -0,0 +1 @@\n+new\n\\ No newline at end of file\n" in shown
     assert "run.sh: executable file -> file\n" in shown
     assert "dangling: link to nowhere/at/all -> nothing\n" in shown
+
+
+def applied(diff, old):
+    """What a unified diff makes of a text."""
+    lines, made, at = old.splitlines(keepends=True), [], 0
+    for line in diff.splitlines(keepends=True)[2:]:
+        if line.startswith("@@"):
+            start = int(line.split()[1].split(",")[0][1:]) - 1
+            made += lines[at:start]
+            at = start
+        elif line.startswith("\\"):
+            made[-1] = made[-1].removesuffix("\n")
+        elif line[0] in " -":
+            made += [lines[at]] if line[0] == " " else []
+            at += 1
+        else:
+            made.append(line[1:])
+    return "".join(made + lines[at:])
+
+
+def test_differences_of_long_files_are_bounded_work_and_still_right():
+    """Shuffled lines cost difflib the product of both lengths, and an agent decides what is in its files."""
+    lines = [f"line {number}\n" for number in range(30_000)]
+    shuffled = random.Random(1).sample(lines, len(lines))
+    for changed in (
+        shuffled,
+        lines[::-1],
+        lines[:3],
+        [*lines[:9], "new\n", *lines[9:]],
+        [*lines[:-1], "end\n"],
+        ["x\n", *lines],
+    ):
+        shown = fixture.unified("f", "".join(lines).encode(), "".join(changed).encode())
+        assert applied(shown, "".join(lines)) == "".join(changed)
+    small = fixture.unified("f", b"a\nb\nc\n", b"a\nc\nd\n")
+    assert applied(small, "a\nb\nc\n") == "a\nc\nd\n"
+    assert small.count("\n") == 7
 
 
 def test_the_host_writes_and_reads(space):
