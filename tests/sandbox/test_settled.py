@@ -1,0 +1,98 @@
+"""Workspaces of agents: a baseline after set-up, files laid over whatever is in the way, commands of their own measure."""
+
+import socket
+import threading
+from dataclasses import replace
+
+import pytest
+
+from tests.sandbox.test_workspace import LIMITS, bare, isolated, original, space, workspace  # noqa: F401 - fixtures
+
+
+def test_what_set_up_made_is_the_baseline(space):  # noqa: F811
+    space.run("mkdir made && echo one > made/file && chmod 444 made/file && echo three = 3 >> src/a.py && rm -r empty")
+    assert space.changes()
+    space.settle()
+    assert (space.changes(), space.diff()) == ([], "")
+    space.run("echo two > src/a.py; rm -rf made; mkdir -p new/.git; echo x > new/.git/y; echo z > new/z")
+    assert "new/z" in space.diff([".git", "**/.git"])
+    assert "new/.git/y" not in space.diff(["**/.git"])
+    space.restore(["made", "src/a.py", "new"])
+    assert space.changes() == []
+    assert space.read("made/file") == b"one\n"
+    assert b"three" in space.read("src/a.py")
+
+
+def test_a_file_is_laid_over_whatever_is_in_the_way(space, tmp_path):  # noqa: F811
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    outside.chmod(0o777)
+    space.run(
+        f"ln -s {outside} trap; rm -r src; touch src; mkdir -p deep/file; touch deep/file/x; mkdir locked; chmod 0 locked"
+    )
+    space.lay(
+        {"trap/check.sh": b"echo laid\n", "src/check.sh": b"", "deep/file": b"plain", "locked/a": b"1", "top": b"2"}
+    )
+    assert not list(outside.iterdir())
+    assert (
+        space.run("bash trap/check.sh; cat deep/file locked/a top; test -x top && echo runs").stdout
+        == "laid\nplain12runs\n"
+    )
+    for path in ("../x", "/x", "a//b", ""):
+        with pytest.raises(ValueError, match="plain relative path"):
+            space.lay({path: b""})
+
+
+def test_a_command_has_variables_and_limits_of_its_own(original):  # noqa: F811
+    with workspace(original) as made:
+        assert made.run("echo $COLOUR", environment={"COLOUR": "a b"}).stdout == "a b\n"
+        assert made.run("echo $COLOUR").stdout == "\n"
+        assert made.run("sleep 30", limits=replace(LIMITS, wall_s=0.3)).kind == "timeout"
+        assert made.run("sleep 0.5; echo done").stdout == "done\n"
+
+
+def test_further_programmes_are_read_only_at_their_own_place(original, tmp_path):  # noqa: F811
+    folder = tmp_path / "programme"
+    folder.mkdir()
+    folder.chmod(0o755)
+    (folder / "greet").write_text("#!/bin/sh\necho hello\n")
+    (folder / "greet").chmod(0o755)
+    options = {
+        "processes": 50,
+        "disk_bytes": 16 << 20,
+        "temporary_bytes": 1 << 20,
+        "environment": (),
+        "degraded": "warn",
+    }
+    from sandbox.workspace import Workspace
+
+    with Workspace(original, limits=LIMITS, programmes=[str(folder)], **options) as made:
+        isolated(made)
+        assert made.run(f"{folder}/greet").stdout == "hello\n"
+        assert "Read-only" in made.run(f"echo x > {folder}/more").stderr
+        assert made.run(f"ls {tmp_path}; ls /tmp").stdout.split()[0] == "programme", "nothing else of /tmp is there"
+    with workspace(original) as made:
+        assert made.run(f"{folder}/greet").exit_code == 127
+
+
+def test_the_host_answers_on_the_loopback_of_the_commands_alone(space):  # noqa: F811
+    isolated(space)
+    listener = space.listener()
+    port = listener.getsockname()[1]
+
+    def serve():
+        line, _ = listener.accept()
+        with line:
+            line.sendall(b"from the host: " + line.recv(100))
+
+    server = threading.Thread(target=serve)
+    server.start()
+    try:
+        said = space.run(f"exec 3<>/dev/tcp/127.0.0.1/{port}; echo hello >&3; cat <&3")
+        assert said.stdout == "from the host: hello\n", said
+    finally:
+        server.join(5)
+        listener.close()
+    assert space.run("exec 3<>/dev/tcp/192.0.2.1/80").exit_code != 0
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(("127.0.0.1", port), 1).close()
