@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-CACHE_KB = 2048
+CACHE_KB = 512
 
 
 class Register:

@@ -1,6 +1,7 @@
 """What the engine costs above its client: CPU a sample, memory, and time, on a local endpoint.
 
     python scripts/bench_engine.py [--samples 1000] [--latency-s 0.05] [--rounds 3] [--inspect PYTHON] [--lm-eval PYTHON]
+    python scripts/bench_engine.py --memory 1000 10000 30000    peak memory of the engine at so many samples
 
 Every row is a process of its own against the same scripted endpoint (tests/engine/server.py, which runs in another
 process and is not counted). `client` asks through the same model class without the engine: the difference is what
@@ -86,6 +87,18 @@ def engine(base_url: str, samples: int, flight: int, kind: str) -> None:
         assert report.requests == samples, report
 
 
+def memory(base_url: str, samples: int, flight: int, kind: str) -> None:
+    """The engine on 100 problems, so that only what it keeps of samples can grow; resumed once, from all its records."""
+    from tests.arena import evaluate, problem, quick
+
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(2):
+            patient = quick(concurrency=flight, request_timeout_s=600.0, deadline_s=900.0)
+            problems = [problem(n) for n in range(min(100, samples))]
+            each = samples // len(problems)
+            evaluate(problems, Path(folder), model=made(kind, base_url), engine=patient, samples=each)
+
+
 def made(kind: str, base_url: str) -> Any:
     from proceval.model.litellm import LiteLLM
     from tests.arena import SAMPLING, http_model
@@ -97,10 +110,11 @@ def made(kind: str, base_url: str) -> Any:
 
 def one(function: str, base_url: str, samples: int, flight: int, kind: str) -> None:
     """Run one row in this process and print what it took."""
-    {"client": client, "engine": engine}[function](base_url, min(50, samples), min(50, flight), kind)  # imports, pools
+    rows = {"client": client, "engine": engine, "memory": memory}
+    rows[function](base_url, min(50, samples), min(50, flight), kind)  # imports, pools
     before = resource.getrusage(resource.RUSAGE_SELF)
     started = time.monotonic()
-    {"client": client, "engine": engine}[function](base_url, samples, flight, kind)
+    rows[function](base_url, samples, flight, kind)
     after = resource.getrusage(resource.RUSAGE_SELF)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     print(json.dumps({"cpu_s": cpu, "wall_s": time.monotonic() - started, "rss_mb": after.ru_maxrss / 1024}))
@@ -131,6 +145,7 @@ def main() -> None:
     parser.add_argument("--inspect", metavar="PYTHON")
     parser.add_argument("--lm-eval", metavar="PYTHON")
     parser.add_argument("--skip-litellm", action="store_true")
+    parser.add_argument("--memory", type=int, nargs="+", metavar="SAMPLES")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -138,7 +153,12 @@ def main() -> None:
         return one(function, base_url, int(samples), int(flight), kind)
     from tests.arena import Endpoint
 
-    served = Endpoint(latency_s=options.latency_s, keep=False)
+    served = Endpoint(latency_s=0.0 if options.memory else options.latency_s, keep=False)
+    for samples in options.memory or ():
+        found = row("memory", served.base_url, samples, 50, "openai_http")
+        print(f"{samples:7,} samples, then resumed: peak {found['rss_mb']:.1f} MB", flush=True)
+    if options.memory:
+        return served.close()
     print(f"{options.samples} samples, {options.latency_s * 1000:g} ms latency")
     print(f"{'what':28s}{'in flight':>10s}{'ms CPU a sample':>18s}{'wall s':>9s}{'RSS MB':>9s}")
     kinds = ["openai_http"] + ([] if options.skip_litellm else ["litellm"])

@@ -6,8 +6,8 @@ from the record. Running the same folder again asks only for what has no answer 
 """
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -81,72 +81,15 @@ class Engine:
         samples: int,
         folder: Path,
         progress: Progress,
+        rescore: bool = False,
     ) -> EngineReport:
         """Ask for every sample that has no answer in `folder` yet, score all, and write verdicts.jsonl.
 
-        Start the sandbox on the main thread before. Raises InputError when another process holds the folder or two
-        problems share an id, StorageError when the disk refuses a record, Unscored when the scorer fails its canary.
+        With `rescore` only recorded answers are judged: `model` and `strategy` say whose are meant, the model is never
+        called, and a sample without an answer stays unscored. Start the sandbox on the main thread before. Raises
+        InputError when another process holds the folder, two problems share an id, or there is nothing to judge again;
+        StorageError when the disk refuses a record; Unscored when the scorer fails its canary.
         """
-        return self._pass(problems, model, strategy, track, scorer, samples, folder, progress, asking=True)
-
-    def rescore(
-        self,
-        problems: Sequence[Case],
-        *,
-        model: Model,
-        strategy: Strategy,
-        track: Track,
-        scorer: Scorer,
-        samples: int,
-        folder: Path,
-        progress: Progress,
-    ) -> EngineReport:
-        """Judge the recorded answers again and write verdicts.jsonl anew.
-
-        `model` and `strategy` only say whose answers are meant; the model is never called, and a sample without a
-        recorded answer stays unscored. Raises InputError, and changes nothing, when there is no answer of theirs at all.
-        """
-        return self._pass(problems, model, strategy, track, scorer, samples, folder, progress, asking=False)
-
-    def forecast(
-        self, problems: Sequence[Case], *, model: Model, strategy: Strategy, track: Track, samples: int
-    ) -> dict[str, Json]:
-        """What a run from nothing asks for: samples, requests, first prompts' tokens (about), cost.
-
-        `cost_usd_at_most` prices every request with its first prompt and the longest answer the parameters allow; later
-        turns of a repair carry longer prompts, which it does not foresee. null where price or bound is unknown.
-        """
-        plan = Plan(problems, arms=track.arms, samples=samples)
-        fewest, most = getattr(track, "requests", None) or strategy.requests
-        bound = _completion_bound(model)
-        tokens, cost = 0, None if bound is None else 0.0
-        for problem in problems:
-            for arm in track.arms:
-                prompt_tokens = estimate_tokens(track.prompt(problem, arm))
-                tokens += prompt_tokens
-                price = None if bound is None else model.cost_usd(prompt_tokens, bound)
-                cost = None if cost is None or price is None else cost + price
-        return {
-            "samples": len(plan),
-            "requests_fewest": len(plan) * fewest,
-            "requests_most": len(plan) * most,
-            "prompt_tokens_estimate": tokens * samples * fewest,
-            "cost_usd_at_most": None if cost is None else cost * samples * most,
-        }
-
-    def _pass(
-        self,
-        problems: Sequence[Case],
-        model: Model,
-        strategy: Strategy,
-        track: Track,
-        scorer: Scorer,
-        samples: int,
-        folder: Path,
-        progress: Progress,
-        *,
-        asking: bool,
-    ) -> EngineReport:
         plan = Plan(problems, arms=track.arms, samples=samples)
         if track.mode != scorer.mode:
             raise InputError(f"the track asks for {track.mode} and the scorer judges {scorer.mode}")
@@ -173,7 +116,33 @@ class Engine:
                 fsync_s=self._fsync_s,
             )
             stack.callback(run.close)
-            return run_to_end(run.evaluate() if asking else run.rescore())
+            return run_to_end(run.rescore() if rescore else run.evaluate())
+
+    def forecast(
+        self, problems: Sequence[Case], *, model: Model, strategy: Strategy, track: Track, samples: int
+    ) -> dict[str, Json]:
+        """What a run from nothing asks for: samples, requests, first prompts' tokens (about), cost.
+
+        `cost_usd_at_most` prices every request with its first prompt and the longest answer the parameters allow; later
+        turns of a repair carry longer prompts, which it does not foresee. null where price or bound is unknown.
+        """
+        plan = Plan(problems, arms=track.arms, samples=samples)
+        fewest, most = getattr(track, "requests", None) or strategy.requests
+        bound = 0 if model.cost_usd(1_000_000, 1_000_000) == 0 else _completion_bound(model)  # free, however long
+        tokens, cost = 0, None if bound is None else 0.0
+        for problem in problems:
+            for arm in track.arms:
+                prompt_tokens = estimate_tokens(track.prompt(problem, arm))
+                tokens += prompt_tokens
+                price = None if bound is None else model.cost_usd(prompt_tokens, bound)
+                cost = None if cost is None or price is None else cost + price
+        return {
+            "samples": len(plan),
+            "requests_fewest": len(plan) * fewest,
+            "requests_most": len(plan) * most,
+            "prompt_tokens_estimate": tokens * samples * fewest,
+            "cost_usd_at_most": None if cost is None else cost * samples * most,
+        }
 
     def _budget(self, responses: Responses) -> Budget:
         """The whole run's, judges included."""
@@ -209,18 +178,5 @@ def run_to_end(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    found: list[T] = []
-    failed: list[BaseException] = []
-
-    def inside() -> None:
-        try:
-            found.append(asyncio.run(work))
-        except BaseException as error:  # noqa: BLE001 - handed over to the caller's thread unchanged
-            failed.append(error)
-
-    thread = threading.Thread(target=inside, name="proceval-engine")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return found[0]
+    with ThreadPoolExecutor(1, thread_name_prefix="proceval-engine") as beside:
+        return beside.submit(asyncio.run, work).result()

@@ -2,10 +2,10 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from proceval.engine.asking import Asking, Desk
 from proceval.engine.plan import Plan, Sample
@@ -16,6 +16,8 @@ from proceval.engine.verdicts import Verdicts, total
 from proceval.errors import InputError, ProcevalError, ProviderError, Unscored
 from proceval.protocols import Check, Judgement, Model, Scorer, Strategy, Submission, Task, Track
 from proceval.schema import Completion, Message, Verdict
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -152,25 +154,17 @@ class Run:
         while (asked := await self._queue.get()) is not None:
             assert asked.submitted is not None
 
-            async def ask(number: int, messages: tuple[Message, ...], attempt: int, asked: Asked = asked) -> Completion:
+            async def ask(
+                number: int, messages: tuple[Message, ...], attempt: int, workspace: Any = None, *, asked: Asked = asked
+            ) -> Completion:
                 judge, requests = self._judges[number]
                 prompt = prompt_digest(messages)
                 whose = f"judge:{number}"
-                asking = Asking(judge, requests, whose, asked.sample, attempt, prompt, messages)
+                asking = Asking(judge, requests, whose, asked.sample, attempt, prompt, messages, workspace=workspace)
                 return await self._desk.answer(asking, asked.judging)
 
-            try:
-                task = self._task(asked.sample)
-                judgement = await self._track.judge(task, asked.submitted, self._scorer, ask)
-            except ProviderError as error:
-                judgement = _fault("judge_fault", f"{error.kind}: {error}")
-            except Unscored as error:
-                judgement = _fault("sandbox_fault", str(error))
-            except ProcevalError:
-                raise
-            except Exception as error:  # noqa: BLE001 - a judge that breaks is nobody's wrong answer
-                judgement = _fault("judge_fault", f"{type(error).__name__}: {error}")
-            self._record(asked, judgement)
+            judging = self._track.judge(self._task(asked.sample), asked.submitted, self._scorer, ask)
+            self._record(asked, await _owned(judging, "judge_fault"))
 
     # -------------------------------------------------------------------------------------- one sample
 
@@ -188,16 +182,12 @@ class Run:
         async def check(text: str) -> Check:
             return await self._scorer.check(sample.problem, text)
 
-        try:
-            asked.submitted = await self._track.work(self._task(sample), self._strategy, respond, check)
-        except ProviderError as error:
-            asked.judgement = _fault("provider_fault", f"{error.kind}: {error}")
-        except Unscored as error:
-            asked.judgement = _fault("sandbox_fault", str(error))
-        except ProcevalError:
-            raise
-        except Exception as error:  # noqa: BLE001 - a broken part leaves its sample unscored and the others alone
-            asked.judgement = _fault("judge_fault", f"{type(error).__name__}: {error}")
+        work = self._track.work(self._task(sample), self._strategy, respond, check)
+        found = await _owned(work, "provider_fault")
+        if isinstance(found, Judgement):
+            asked.judgement = found
+        else:
+            asked.submitted = found
         return asked
 
     def _task(self, sample: Sample) -> Task:
@@ -276,6 +266,23 @@ class Run:
             concurrency=tuple(asks.gate.history),
             judge_requests=sum(requests.paid for _, requests in self._judges),
         )
+
+
+async def _owned(work: Awaitable[T], unanswered: str) -> T | Judgement:
+    """What the work gives, or whose fault it is that it gives nothing: the others of a run go on.
+
+    `unanswered` is the outcome where an endpoint gave up. Bad input and a refusing disk end the run and are raised.
+    """
+    try:
+        return await work
+    except ProviderError as error:
+        return _fault(unanswered, f"{error.kind}: {error}")
+    except Unscored as error:
+        return _fault("sandbox_fault", str(error))
+    except ProcevalError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a broken part is nobody's wrong answer
+        return _fault("judge_fault", f"{type(error).__name__}: {error}")
 
 
 def _fault(outcome: str, detail: str) -> Judgement:

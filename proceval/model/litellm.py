@@ -9,8 +9,8 @@ from pydantic import Field
 
 from proceval.errors import ProviderError
 from proceval.model.faults import provider_error, redact
-from proceval.model.parameters import checked_url, key_from, sampling
-from proceval.model.providers import checked_id
+from proceval.model.parameters import checked_url, key_from, missing, sampling
+from proceval.model.providers import checked_id, missing_key
 from proceval.model.reading import body, completion_of
 from proceval.protocols import Request
 from proceval.schema import Completion, Json
@@ -59,6 +59,12 @@ class LiteLLM:
     def warm(self) -> None:
         """Import litellm, which takes seconds."""
         _litellm()
+
+    def missing_key(self) -> str | None:
+        """One sentence where the provider's key is known to be missing, without importing litellm."""
+        if self._key_variable is not None:
+            return missing(self._key_variable)
+        return missing_key(self.id) if self.base_url is None else None
 
     def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """By litellm's own table of prices; None for a model that is not in it."""

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from proceval.errors import ProviderError
 from proceval.model.faults import provider_error, redact
-from proceval.model.parameters import checked_url, key_from, sampling
+from proceval.model.parameters import checked_url, key_from, missing, sampling
 from proceval.model.reading import body, completion_of
 from proceval.protocols import Request
 from proceval.schema import Completion, Json
@@ -66,6 +66,10 @@ class OpenAIHttp:
     def warm(self) -> None:
         """Import the HTTP client."""
         import aiohttp  # noqa: F401
+
+    def missing_key(self) -> str | None:
+        """One sentence where the key is missing, or None."""
+        return None if self._key_variable is None else missing(self._key_variable)
 
     def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         prompt, completion = self._prices

@@ -24,10 +24,15 @@ _ENGINE = (
 
 def key_from(variable: str) -> str:
     """A credential from the environment. Raises InputError naming the variable, never its value."""
-    value = os.environ.get(variable)
-    if not value:
-        raise InputError(f"model.key_variable={variable}: this environment variable is not set")
-    return value
+    complaint = missing(variable)
+    if complaint:
+        raise InputError(complaint)
+    return os.environ[variable]
+
+
+def missing(variable: str) -> str | None:
+    """One sentence where the environment variable is not set, or None."""
+    return None if os.environ.get(variable) else f"model.key_variable={variable}: this environment variable is not set"
 
 
 def checked_url(url: str) -> str:

@@ -2,12 +2,35 @@
 
 import difflib
 import json
+import os
 import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from proceval.errors import InputError
+
+KEYS = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
+    "deepseek": ("DEEPSEEK_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "groq": ("GROQ_API_KEY",),
+    "mistral": ("MISTRAL_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "openrouter": ("OPENROUTER_API_KEY", "OR_API_KEY"),
+    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHER_API_KEY"),
+    "xai": ("XAI_API_KEY",),
+}
+"""Providers that answer nobody without a key -> the variables that litellm reads it from. Of others the first request tells."""
+
+
+def missing_key(identity: str) -> str | None:
+    """One sentence where a model's provider needs a key and none is in the environment, or None."""
+    variables = KEYS.get(identity.partition("/")[0], ())
+    if not variables or any(os.environ.get(name) for name in variables):
+        return None
+    return f"model.id={identity}: its key is missing; set {variables[0]} in the environment"
 
 
 def checked_id(identity: str) -> str:

@@ -5,9 +5,10 @@
     nothing follows there, below it (`marker_below`). Nothing else is looked at, even if it cannot be read. Where a
     fence follows the marker, on its line or below it, what it holds is read, whatever prose stands under it
     (`marker_fenced`); another fence there that holds another value makes it no answer.
-    Markers may repeat a value anywhere. One correction is allowed: of two different values, the last wins if nothing
-    follows it. More values than two, or words behind the second, are no answer: `several_answers`. What stands
-    between two markers never matters, and markers whose value cannot be read count only if they are the last.
+    Markers may repeat a value anywhere. Two values are no answer, since a reply may not try its luck twice:
+    `several_answers`. One correction is allowed (`marker_corrected`): a sentence, of three words or more, stands between
+    the value that is taken back and the one that replaces it, and nothing behind the last. Markers whose value cannot be
+    read count only if they are the last.
  3. `boxed`: without a marker, the last \\boxed{...}.
  4. `whole`: without either, a reply that is nothing but the answer.
 A value is JSON or a Python literal of the kind that is asked for; emphasis, code marks, dollar signs and a closing full
@@ -30,6 +31,8 @@ MOST_CHARACTERS = 200_000
 """Replies beyond this, reasoning aside, are not read."""
 _MOST_VALUE = 10_000
 _MOST_MARKERS = 50
+_WORD = re.compile(r"[^\W\d_]+")
+_WORDS_OF_A_CORRECTION = 3
 _MARKER = re.compile(r"(?:ANSWER|^[\W\d_]*(?i:final[ ]answer|answer))[\W_]*?[:=](?P<said>.*)$")
 _AROUND = re.compile(r"\A[\s*_`$]+|[\s*_`$.!;]+\Z")
 _INTEGER = r"-?(?:0|[1-9]\d*)"
@@ -84,11 +87,17 @@ def _sayings(line: str) -> list[str]:
 def _marked(lines: list[str], marked: list[tuple[int, str]], like: Json) -> Said:
     ends = [number for number, _ in marked[1:]] + [len(lines)]
     segments = [_segment(said, lines[number + 1 : end], like) for (number, said), end in zip(marked, ends, strict=True)]
-    different = {value.text for value, _ in segments if value.text is not None}
     value, behind = segments[-1]
-    if value.text is not None and (len(different) > 2 or (len(different) == 2 and re.search(r"\w", behind))):
+    if value.text is None:
+        return value
+    read_ones = [(said.text, text) for said, text in segments if said.text is not None]
+    changes = [before for before, after in pairwise(read_ones) if before[0] != after[0]]
+    if not changes:
+        return value
+    explained = len(_WORD.findall(changes[0][1])) >= _WORDS_OF_A_CORRECTION
+    if len(changes) > 1 or not explained or re.search(r"\w", behind):
         return Said(None, "several_answers")
-    return value
+    return Said(value.text, "marker_corrected")
 
 
 def _segment(said: str, below: list[str], like: Json) -> tuple[Said, str]:

@@ -87,6 +87,10 @@ class Doctor:
         if self.model.needs_key:
             self._line("ok", "model", f"{self.model.id}: offline, is handed the key")
             return True
+        complaint = getattr(self.model, "missing_key", lambda: None)()
+        if complaint:
+            self._line("BAD", "model", complaint)
+            return False
         request = Request(
             messages=(Message(role="user", content="Reply with the word ready."),),
             problem_id="doctor",

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from proceval import folder as files
-from proceval.errors import Finding
+from proceval.errors import Finding, InputError
 from proceval.folder import RunFolder
 from proceval.schema import Problem, Verdict
 from proceval.stage import progress
@@ -36,7 +36,17 @@ class Evaluate:
         self.in_place = rescore
         self.writes = not getattr(track, "listing", False)
 
+    def check_keys(self) -> None:
+        """Raises InputError for a key that is not set; a dry run, which asks nobody, only says so."""
+        for model in () if self.rescore else (self.model, *self.track.judges()):
+            complaint = getattr(model, "missing_key", lambda: None)()
+            if complaint and not self.dry_run:
+                raise InputError(complaint)
+            if complaint:
+                progress.say(f"! {complaint}; this forecast needs none, the run will")
+
     def check(self, folder: RunFolder) -> None:
+        self.check_keys()
         if self.track.proved:
             folder.source()
         else:
@@ -59,8 +69,7 @@ class Evaluate:
         scorer = self.track.scorer(self.sandbox)
         planned = len(problems) * len(self.track.arms) * self.samples
         with progress.bar("evaluate", planned) as advance:
-            judge = self.engine.rescore if self.rescore else self.engine.evaluate
-            report = judge(
+            report = self.engine.evaluate(
                 problems,
                 model=self.model,
                 strategy=self.strategy,
@@ -69,6 +78,7 @@ class Evaluate:
                 samples=self.samples,
                 folder=folder.path,
                 progress=advance,
+                rescore=self.rescore,
             )
         self.sandbox.close()
         progress.say("evaluate " + ", ".join(f"{n} {outcome}" for outcome, n in Counter(report.outcomes).most_common()))

@@ -149,3 +149,4 @@ def test_a_forecast_pays_nothing_and_says_what_it_does_not_know() -> None:
     assert known["cost_usd_at_most"] == pytest.approx(60 * (prompt * 1 + 256 * 2) / 1e6)
     unknown = quick().forecast(problems, model=http_model("http://127.0.0.1:9/v1"), **parts)
     assert unknown["cost_usd_at_most"] is None
+    assert quick().forecast(problems, model=Gold(id="g"), **parts)["cost_usd_at_most"] == 0, "free, however long"

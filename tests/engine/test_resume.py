@@ -222,7 +222,7 @@ def test_a_judge_that_breaks_is_nobodys_wrong_answer_and_can_be_asked_again(endp
     report = evaluate(problems, tmp_path, model=model, scorer=Breaks())
     assert (report.outcomes, report.exit_status) == ({"judge_fault": 3}, 3)
     assert "a bug of ours" in next(report.verdicts).detail
-    again = quick().rescore(
+    again = quick().evaluate(
         problems,
         model=model,
         strategy=Flat(),
@@ -231,6 +231,7 @@ def test_a_judge_that_breaks_is_nobodys_wrong_answer_and_can_be_asked_again(endp
         samples=2,
         folder=tmp_path,
         progress=lambda done, total: None,
+        rescore=True,
     )
     assert again.outcomes == {"wrong_answer": 3, "provider_fault": 3}, "what was never answered stays unscored"
     assert endpoint.stats()["requests"] == 3, "judging again never calls a model"
@@ -241,7 +242,7 @@ def test_judging_again_for_a_model_that_never_answered_changes_nothing(endpoint:
     evaluate([problem(0)], tmp_path, model=http_model(endpoint.base_url))
     before = (tmp_path / "verdicts.jsonl").read_bytes()
     with pytest.raises(InputError, match="no recorded answer of model other"):
-        quick().rescore(
+        quick().evaluate(
             [problem(0)],
             model=http_model(endpoint.base_url, id="other"),
             strategy=Flat(),
@@ -250,6 +251,7 @@ def test_judging_again_for_a_model_that_never_answered_changes_nothing(endpoint:
             samples=1,
             folder=tmp_path,
             progress=lambda done, total: None,
+            rescore=True,
         )
     assert (tmp_path / "verdicts.jsonl").read_bytes() == before
 

@@ -224,3 +224,45 @@ def test_runs_follow_each_other_in_one_process(endpoint: Endpoint, tmp_path: Pat
         model = LiteLLM(**{**SAMPLING, "id": "openai/x", "base_url": endpoint.base_url})
         report = evaluate([problem(n) for n in range(3)], tmp_path / name, model=model)
         assert (report.outcomes, report.requests) == ({"wrong_answer": 3}, 3)
+
+
+# ------------------------------------------------------------------------------------------------ keys
+
+
+def _lite(**changes: Any) -> LiteLLM:
+    return LiteLLM(**{**SAMPLING, "base_url": None, **changes})
+
+
+def test_a_key_that_is_missing_is_known_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("OPENAI_API_KEY", "MY_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    assert "set OPENAI_API_KEY" in (_lite(id="openai/gpt-4o-mini").missing_key() or "")
+    assert "set GEMINI_API_KEY" in (_lite(id="gemini/gemini-2.5-pro").missing_key() or "")
+    assert _lite(id="ollama/qwen3").missing_key() is None
+    assert _lite(id="openai/own", base_url="http://127.0.0.1:9/v1").missing_key() is None
+    assert http_model("http://127.0.0.1:9/v1").missing_key() is None
+    for named in (_lite(id="openai/x", key_variable="MY_KEY"), http_model("http://127.0.0.1:9/v1", key_variable="MY_KEY")):
+        assert "MY_KEY" in (named.missing_key() or "")
+    monkeypatch.setenv("GOOGLE_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    assert _lite(id="gemini/gemini-2.5-pro").missing_key() is None
+    assert _lite(id="openai/gpt-4o-mini").missing_key() is None
+
+
+@pytest.mark.parametrize("stage", ["benchmark", "evaluate"])
+def test_a_missing_key_ends_a_run_before_anything_is_made(
+    stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from proceval import config
+    from proceval.folder import RunFolder
+
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    folder = RunFolder(path=tmp_path / "run", settings={}, inputs="x", outputs=tmp_path, dataset=None)
+    words = (f"stage={stage}", "model=openai", "domain=arrays", "difficulty=easy", "count=1", "tracker=off")
+    made = config.build(config.compose(*words)["stage"], "stage")
+    with pytest.raises(InputError, match="set OPENAI_API_KEY in the environment"):
+        made.check(folder)
+    assert not list(tmp_path.iterdir())
+    if stage == "benchmark":
+        config.build(config.compose(*words, "dry_run=true")["stage"], "stage").check(folder)
+        assert "OPENAI_API_KEY" in "".join(capsys.readouterr())

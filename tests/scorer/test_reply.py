@@ -22,6 +22,7 @@ READS: list[tuple[str, Json, Json]] = [
     ("ANSWER: \u22127", 1, -7),
     ("ANSWER: 1\nWait, that misses one.\nANSWER: 2", 1, 2),
     ("ANSWER: 2\n\nANSWER: 2", 1, 2),
+    ("ANSWER: 1\nThat is one too few.\nANSWER:\n```\n2\n```", 1, 2),
     ("ANSWER:\n\n42\n", 1, 42),
     ("ANSWER: $\\boxed{42}$", 1, 42),
     ("Therefore \\boxed{41} no, \\boxed{42}", 1, 42),
@@ -44,11 +45,6 @@ READS: list[tuple[str, Json, Json]] = [
     ('ANSWER:\n```json\n{"weight": 3,\n "path": [0, 1]}\n```\nThe path is the lightest.', PATH, PATH),
     ("ANSWER:\n```\n42\n```\nby\n```python\nsum(range(3))\n```\n", 1, 42),
     ("ANSWER:\n```json\n42", 1, 42),
-    ("ANSWER: 1\nANSWER: 2", 1, 2),
-    ("ANSWER: 1, ANSWER: 2", 1, 2),
-    ("ANSWER: 1\n\n.\n\nANSWER: 2\n\n", 1, 2),
-    ("ANSWER: 1\nNo.\nANSWER:\n```\n2\n```", 1, 2),
-    ("```\nANSWER: 1\nANSWER: 2\n```", 1, 2),
     ("ANSWER: 2\nI check that again.\nANSWER: 2\nIt is right.", 1, 2),
     ("End with ANSWER: <number>.\nANSWER: 2\nIt is right.", 1, 2),
     ("ANSWER: 42\n<think>or 41?</think>", 1, 42),
@@ -60,6 +56,14 @@ READS: list[tuple[str, Json, Json]] = [
 ]
 
 UNREADABLE: list[tuple[str, Json]] = [
+    ("ANSWER: 1\nANSWER: 2", 1),
+    ("ANSWER: 1, ANSWER: 2", 1),
+    ("ANSWER: 1\n\n.\n\nANSWER: 2\n\n", 1),
+    ("ANSWER: 1\nNo.\nANSWER:\n```\n2\n```", 1),
+    ("```\nANSWER: 1\nANSWER: 2\n```", 1),
+    ("ANSWER: 6\nor\nANSWER: 7", 1),
+    ("ANSWER: 6\nThen again it may be\nANSWER: 7\nor not.", 1),
+    ("ANSWER: 6\nI take that back.\nANSWER: 7\nI take that back, too.\nANSWER: 6", 1),
     ("", 1),
     ("banana", 1),
     ("It is 42", 1),
@@ -104,7 +108,7 @@ UNREADABLE: list[tuple[str, Json]] = [
 def test_valid_forms_are_read(reply: str, like: Json, value: Json) -> None:
     said = read(reply, like)
     assert said.text == key(value)
-    assert said.rule in ("marker", "marker_below", "marker_fenced", "boxed", "whole")
+    assert said.rule in ("marker", "marker_below", "marker_fenced", "marker_corrected", "boxed", "whole")
 
 
 @pytest.mark.parametrize(("reply", "like"), UNREADABLE)
@@ -148,7 +152,9 @@ def test_hostile_fences_are_read_in_reasonable_work(start: str, filler: str) -> 
     read(start + filler * (190_000 // len(filler)) + "x", 1)
 
 
-@pytest.mark.parametrize("remark", ["", "\n", "\n.\n", "\nHm.\n", "\nWait, that misses one.\n"])
-@pytest.mark.parametrize(("end", "rule"), [("", "marker"), ("\nSo it is.", "several_answers")])
-def test_what_stands_between_two_answers_never_matters(remark: str, end: str, rule: str) -> None:
-    assert read(f"ANSWER: 6\n{remark}\nANSWER: 7{end}", 1).rule == rule
+@pytest.mark.parametrize("remark", ["", "\n", "\n.\n", "\nHm.\n", "\nor maybe\n", "\nWait, that misses one.\n"])
+@pytest.mark.parametrize("end", ["", "\n", "\nSo it is."])
+def test_a_second_answer_counts_only_as_a_correction_in_words_with_nothing_behind(remark: str, end: str) -> None:
+    said = read(f"ANSWER: 6\n{remark}\nANSWER: 7{end}", 1)
+    corrected = "misses" in remark and not end.strip()
+    assert (said.text, said.rule) == ((key(7), "marker_corrected") if corrected else (None, "several_answers"))
