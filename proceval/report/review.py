@@ -9,22 +9,16 @@ finding          how often running the claim and judging the review come to the 
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from proceval.paired import bootstrap, sign_flip
-from proceval.report.cells import NOTHING, Sheet, percent, whole
 from proceval.report.evidence import Plain, grouped
-from proceval.report.run import Run, printable
+from proceval.report.run import Run
 from proceval.schema import Grade, Verdict
 from proceval.statistics import krippendorff_alpha
 
 KINDS = ("must_flag", "must_not_flag", "engagement", "finding")
 """In the order of the tables; `all` is over all that count."""
 ARMS = ("baseline", "treatment")
-FEW = 10
-"""Cases below which a bootstrap interval is narrower than it should be."""
-MOST_ROWS = 12
-"""False alarms that a terminal shows."""
 
 Cell = tuple[str, str, str]
 """(case id, kind, criterion id)."""
@@ -59,7 +53,16 @@ def _arm(verdicts: Sequence[Verdict]) -> Plain:
         "rewrote": sum(v.outcome == "rewrote" for v in verdicts),
         "leaks": sum(v.extraction == "leak" for v in verdicts),
         "judge_faults": sum(v.fault == "judge" for v in verdicts),
+        "kinds": {k: _passes(g) for k, g in grouped(_all_grades(verdicts), lambda g: g.kind, _order).items()},
     }
+
+
+def _all_grades(verdicts: Sequence[Verdict]) -> list[Grade]:
+    return [grade for verdict in verdicts if verdict.scored for grade in _counted(verdict)]
+
+
+def _order(kind: str) -> tuple[int, str]:
+    return (KINDS.index(kind) if kind in KINDS else len(KINDS), kind)
 
 
 # ------------------------------------------------------------------------------------------------ the two arms, paired
@@ -176,106 +179,3 @@ def _judged(verdict: Verdict) -> list[bool | None]:
     """What judges say of the flaws to be flagged or, where there are none, of what must be left alone."""
     by_kind = {k: [g.passed for g in verdict.grades if g.kind == k and g.votes] for k in ("must_flag", "must_not_flag")}
     return by_kind["must_flag"] or by_kind["must_not_flag"]
-
-
-# ------------------------------------------------------------------------------------------------ tables
-
-
-def sheets(summary: Plain) -> list[Sheet]:
-    """What a terminal shows of reviews; nothing for runs of other tracks."""
-    found = summary.get("review")
-    if found is None:
-        return []
-    return [*(_false_alarms(c, found) for c in found["contestants"] if "treatment" in c["arms"]), _changes(found)]
-
-
-def details(summary: Plain) -> list[Sheet]:
-    """What only report.md adds: every criterion in both arms."""
-    rows = []
-    for contestant in (summary.get("review") or {"contestants": []})["contestants"]:
-        for one in contestant["criteria"]:
-            cells = (_share(one["arms"].get(arm)) for arm in ARMS)
-            signal = "no signal" if one["no_signal"] else ""
-            rows.append((contestant["name"], one["case"], one["kind"], one["id"], *cells, signal))
-    note = "passed of decided; no signal: the baseline passes it every time, so it says nothing about the skill"
-    columns = ("model", "case", "kind", "criterion", *ARMS, "signal")
-    return [Sheet("Review: every criterion", columns, tuple(rows), (note,))]
-
-
-def _false_alarms(contestant: Plain, found: Plain) -> Sheet:
-    """What the skill tells reviewers to leave alone, and they flagged all the same: worse than anything missed."""
-    failed = [
-        c
-        for c in contestant["criteria"]
-        if c["kind"] == "must_not_flag" and c["arms"].get("treatment", {}).get("failed")
-    ]
-    failed.sort(key=lambda c: -c["arms"]["treatment"]["failed"])
-    rows = [
-        (c["case"], c["id"], *(_share(c["arms"].get(arm)) for arm in ARMS), printable(c["evidence"] or "")[:60])
-        for c in failed[:MOST_ROWS]
-    ]
-    title = "Review: false alarms of the treatment arm"
-    if len(found["contestants"]) > 1:
-        title += f", {contestant['name']}"
-    notes = (
-        ["none: nothing that is right was flagged"]
-        if not rows
-        else ["passed of decided reviews, and the first evidence"]
-    )
-    if len(failed) > MOST_ROWS:
-        notes.append(f"{len(failed) - MOST_ROWS} more in report.md")
-    return Sheet(title, ("case", "criterion", *ARMS, "evidence") if rows else (), tuple(rows), tuple(notes))
-
-
-def _changes(found: Plain) -> Sheet:
-    rows, notes = [], []
-    several = len(found["contestants"]) > 1
-    for contestant in found["contestants"]:
-        for kind, cell in contestant["uplift"].items():
-            name = (contestant["name"],) if several else ()
-            rows.append((*name, kind, whole(cell["pairs"]), *(percent(cell[arm]) for arm in ARMS), *_difference(cell)))
-        if not contestant["uplift"]:
-            notes.append(f"{contestant['name']}: no criterion was decided in both arms, so there is no uplift")
-        mute, total = sum(bool(one["no_signal"]) for one in contestant["criteria"]), len(contestant["criteria"])
-        notes.append(f"{contestant['name']}: {mute} of {total} criteria without signal: the baseline always passes them")
-    if rows:
-        notes.insert(0, "the same criteria of the same reviews in both arms; intervals and p count cases")
-        if max(cell["cases"] for c in found["contestants"] for cell in c["uplift"].values()) < FEW:
-            notes.append(f"with fewer than {FEW} cases the intervals are too narrow; p is exact")
-    judges, finding = found["judges"], found["finding"]
-    if judges["units"]:
-        alpha = "undefined, no vote differs" if judges["alpha"] is None else f"{judges['alpha']:.3f}"
-        notes.append(
-            f"{len(judges['ids'])} judges, Krippendorff's alpha {alpha} over {judges['units']} grades; the majority counts"
-        )
-    if finding is not None:
-        notes.append(
-            f"finding and judges agree on {finding['agree']} of {finding['reviews']} reviews ({percent(finding['share'])}); "
-            f"right by the finding alone {finding['only_finding']}, by the judges alone {finding['only_judge']}"
-        )
-    columns = (*(("model",) if several else ()), "kind", "pairs", *ARMS, "uplift", "95%", "p")
-    return Sheet(
-        "Review: what the skill changes", columns if rows else (), tuple(rows), tuple(notes), tuple(_warnings(found))
-    )
-
-
-def _warnings(found: Plain) -> Iterator[str]:
-    for judge, cases in found["judges"]["untested"].items():
-        shown = ", ".join(cases[:5]) + (f" and {len(cases) - 5} more" if len(cases) > 5 else "")
-        yield f"UNTESTED JUDGE: {judge}, on {shown}: run stage=selftest with the same words"
-    for contestant in found["contestants"]:
-        for arm, cell in contestant["arms"].items():
-            if cell["rewrote"]:
-                yield f"{contestant['name']}, {arm}: {cell['rewrote']} of {cell['samples']} reviews REWROTE the files"
-            if cell["leaks"]:
-                yield f"{contestant['name']}, {arm}: the skill LEAKED into {cell['leaks']} transcripts: no comparison holds"
-
-
-def _difference(cell: Plain) -> tuple[str, str, str]:
-    interval: Any = cell["interval"]
-    shown = NOTHING if interval is None else f"[{100 * interval[0]:+.0f}, {100 * interval[1]:+.0f}]"
-    return f"{100 * cell['difference']:+.1f}", shown, f"{cell['sign_flip_p']:.3f}"
-
-
-def _share(cell: Plain | None) -> str:
-    return NOTHING if cell is None else f"{cell['passed']}/{cell['passed'] + cell['failed']}"

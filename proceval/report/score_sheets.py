@@ -9,6 +9,8 @@ from proceval.report.scores import OFFLINE, outcome_owner
 
 SIDE_BY_SIDE = 5
 """Most models or tiers whose outcomes stand in columns."""
+WIDE = 55
+"""Characters of all their names together, up to which they fit side by side into 80 columns."""
 
 
 def jobs(summary: Plain) -> list[Sheet]:
@@ -70,7 +72,7 @@ def failures(summary: Plain) -> Sheet:
     single = contestants[0] if len(contestants) == 1 and len(contestants[0]["by_tier"]) > 1 else None
     cells: Plain = single["by_tier"] if single else {c["name"]: c["overall"] for c in contestants}
     owners = outcome_owner()
-    if len(cells) > SIDE_BY_SIDE:
+    if len(cells) > SIDE_BY_SIDE or sum(map(len, cells)) > WIDE:
         return _failures_in_words(cells, owners)
     present = [name for name in owners if any(name in cell["outcomes"] for cell in cells.values())]
     rows = [

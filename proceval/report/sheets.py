@@ -1,6 +1,6 @@
 """Which tables a report has; terminal and Markdown only dress them."""
 
-from proceval.report import agent, review
+from proceval.report import agent, review_sheets
 from proceval.report.cells import Sheet
 from proceval.report.evidence import Plain
 from proceval.report.evidence_sheets import audit, guesses, operators, problems, rejections
@@ -13,13 +13,13 @@ OF_ALL = ("config.yaml", "records.jsonl", "verdicts.jsonl")
 def sheets(summary: Plain) -> list[Sheet]:
     """What a terminal shows, in reading order; a section that the run does not have is one sentence."""
     made = [] if _own_cases(summary) else [problems(summary), audit(summary)]
-    return [*jobs(summary), *review.sheets(summary), *made, *evaluation(summary), *agent.sheets(summary)]
+    return [*jobs(summary), *review_sheets.sheets(summary), *made, *evaluation(summary), *agent.sheets(summary)]
 
 
 def details(summary: Plain) -> list[Sheet]:
     """What only report.md adds: rejections by reason, operators, guess floors, families, an example of each failure."""
     found = [rejections(summary), operators(summary), guesses(summary), by_family(summary), examples(summary)]
-    found = [*review.details(summary), *found]
+    found = [*review_sheets.details(summary), *found]
     return [sheet for sheet in found if sheet.rows]
 
 

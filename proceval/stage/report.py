@@ -33,7 +33,8 @@ class Report:
                 raise InputError(
                     f"compare: {run} holds no verdicts.jsonl; give two evaluated run folders, compare=[A,B]"
                 )
-        if not self.pair and not is_sweep(folder.path):
+        evaluated = (folder.path / "verdicts.jsonl").is_file()  # also of a track that has no dataset
+        if not self.pair and not is_sweep(folder.path) and not evaluated:
             folder.source()
 
     def start(self) -> None:

@@ -21,9 +21,12 @@ class Show:
         self.id, self.track = id, track
 
     def check(self, folder: RunFolder) -> None:
-        folder.source()
+        if self.track.proved:
+            folder.source()
 
     def run(self, folder: RunFolder) -> int:
+        if not self.track.proved:
+            return self._own(folder)
         if not self.id:
             some = ", ".join(p.id for p, _ in zip(folder.problems(), range(3), strict=False))
             raise InputError(f"id is missing: give id=ID (first characters are enough), e.g. one of {some}")
@@ -43,6 +46,29 @@ class Show:
         self._certificates(problem, source)
         self._audit(problem, source)
         self._verdicts(problem, folder)
+        return 0
+
+    def _own(self, folder: RunFolder) -> int:
+        """A case of a track that has its own: what each arm is asked, what it is graded by, what became of it."""
+        cases = self.track.cases(folder)
+        found = [case for case in cases if self.id and (case.id.startswith(self.id) or case.family == self.id)]
+        if len(found) != 1:
+            some = ", ".join(case.family for case in cases[:5])
+            raise InputError(f"id={self.id}: {len(found)} cases start so; give a name or an id, e.g. one of {some}")
+        case = found[0]
+        self._head("case", f"{case.id}  {case.difficulty} {case.family}, {case.domain}")
+        for arm in self.track.arms:
+            self._head("prompt", f"arm {arm}")
+            for message in self.track.prompt(case, arm):
+                print(f"[{message.role}]\n{message.content}")
+        self._head("graded by", "hidden from the model")
+        for criterion in (*getattr(case, "criteria", ()), *getattr(case, "checks", ())):
+            print(json.dumps(criterion.model_dump(exclude_defaults=True), ensure_ascii=False))
+        if (folder / "verdicts.jsonl").is_file():
+            self._head("verdicts", "")
+            for verdict in files.read(folder / "verdicts.jsonl", Verdict):
+                if verdict.problem_id == case.id:
+                    print(f"{verdict.arm}, sample {verdict.sample}: {verdict.outcome} (fault: {verdict.fault}) {verdict.detail}")
         return 0
 
     def _head(self, title: str, text: str) -> None:

@@ -391,3 +391,17 @@ def test_a_command_can_judge_and_works_in_an_empty_folder(tmp_path: Path, small:
     status, folder = run(tmp_path, small, *words)
     assert status == 0
     assert [g.passed for g in _verdicts(folder)[0].grades] == [False, True, False]
+
+
+def test_a_case_can_be_looked_at_and_a_run_reported_again(
+    tmp_path: Path, small: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, folder = run(tmp_path, small)
+    assert run(tmp_path, small, "id=one", stage="show")[0] == 0
+    shown = capsys.readouterr().out
+    assert "items[len(items)]" in shown
+    assert '"id": "early-return"' in shown
+    with pytest.raises(InputError, match="e.g. one of one"):
+        run(tmp_path, small, "id=two", stage="show")
+    assert run(tmp_path, small, stage="report")[0] == 0
+    assert "UNTESTED JUDGE" in (folder / "report.md").read_text()
