@@ -33,6 +33,7 @@ from proceval.stage import progress
 from proceval.words import overrides, sweeping
 
 ONE_BY_ONE = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
+SWEEP_DIR, EXCLUDED = "hydra.sweep.dir", "hydra.job.config.override_dirname.exclude_keys"
 NO_RESULT = ("fresh", "workers", "outputs", "hydra", "tracker", "figures")
 """Keys that a sweep's folder does not follow from: the same sweep resumes under another launcher."""
 LISTS = ("domain", "difficulty", "pass_k", "compare")
@@ -85,22 +86,27 @@ def read(arguments: Sequence[str]) -> list[Override]:
 
 def folder(arguments: Sequence[str], found: Sequence[Override]) -> Path:
     """Where a sweep lies: it follows from its words, swept ones first, so that the same command resumes it."""
+    own = next((o for o in reversed(found) if o.key_or_group == SWEEP_DIR and not o.is_sweep_override()), None)
+    if own is not None:
+        return Path(str(own.value()))
     telling = [o for o in found if re.split("[./]", o.key_or_group)[0] not in NO_RESULT]
     telling.sort(key=lambda o: (not o.is_sweep_override(), o.key_or_group))
     words = [str(o.input_line) for o in telling]
-    root = next((str(o.value()) for o in reversed(found) if o.key_or_group == "outputs"), "outputs")
+    roots = [str(o.value()) for o in found if o.key_or_group == "outputs" and not o.is_sweep_override()]
     name = re.sub(r"[^A-Za-z0-9._]+", "-", "+".join(words)).strip("-.")[:60].rstrip("-.") or "sweep"
-    return Path(root) / "sweeps" / f"{name}-{hashlib.sha256(repr(sorted(words)).encode()).hexdigest()[:8]}"
+    digits = hashlib.sha256(repr(sorted(words)).encode()).hexdigest()[:8]
+    return Path(roots[-1] if roots else "outputs") / "sweeps" / f"{name}-{digits}"
 
 
 def added(sweep: Path, found: Sequence[Override]) -> list[str]:
     """Words for Hydra: the sweep's folder, and which keys are the same in all jobs and so tell nothing in a folder's name.
 
-    They are words and no environment, which need not reach a worker on another machine.
+    They are words and no environment, which need not reach a worker on another machine; what the user said stands.
     """
+    said = {o.key_or_group for o in found}
     same = [o.key_or_group for o in found if not o.is_sweep_override()]
-    listed = ",".join(_quoted(key) for key in same)
-    return [f"hydra.sweep.dir={_quoted(os.path.abspath(sweep))}", f"hydra.job.config.override_dirname.exclude_keys=[{listed}]"]
+    ours = {SWEEP_DIR: _quoted(os.path.abspath(sweep)), EXCLUDED: f"[{','.join(_quoted(key) for key in same)}]"}
+    return [f"{key}={value}" for key, value in ours.items() if key not in said]
 
 
 def planned(found: Sequence[Override], params: Sequence[Override] = ()) -> int:

@@ -92,6 +92,24 @@ def test_a_misspelt_key_is_answered_with_the_nearest_one() -> None:
     assert misspelt(["domain=graphs", "model.id=a/b", "+experiment=smoke", "~track", "hydra/launcher=joblib"]) is None
 
 
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("model=mokc", "did you mean 'mock'?"),
+        ("model=gold,mokc", "did you mean 'mock'?"),
+        ("difficulty=[easy,hrad]", "did you mean 'hard'?"),
+        ("strategy=zzz", "options: best_of_n, flat, sequential_repair"),
+    ],
+)
+def test_a_misspelt_option_is_answered_with_the_nearest_one(word: str, says: str) -> None:
+    assert says in (misspelt([word]) or "")
+
+
+def test_options_that_exist_and_ids_are_left_alone() -> None:
+    words = ["model=mock,openai/gpt-4o-mini", "difficulty=[easy,hard]", "experiment=null", "model=x/y:z", "count=3"]
+    assert misspelt(words) is None
+
+
 def test_sizes_can_be_set_for_a_tier_and_for_one_family() -> None:
     tier = config.compose("domain=graphs", "difficulty=hard", "difficulty.hard.graphs.vertices=[20,30]")
     assert all(f.levels["hard"].vertices == (20, 30) for f in config.build(tier["domain"], "domain")["graphs"].values())

@@ -170,6 +170,13 @@ def test_a_sweeps_folder_follows_from_its_words_the_swept_ones_first(words, swep
     assert sweeping.folder([*words, "limit=3"], sweeping.read([*words, "limit=3"])) != folder
 
 
+def test_a_folder_that_the_user_names_stands():
+    words = ["-m", "model=a,b", "hydra.sweep.dir=my/sweep"]
+    found = sweeping.read(words)
+    assert sweeping.folder(words, found) == Path("my/sweep")
+    assert [word.partition("=")[0] for word in sweeping.added(Path("my/sweep"), found)] == [sweeping.EXCLUDED]
+
+
 def test_words_with_signs_of_their_own_are_read_and_odd_ones_refused_in_one_sentence():
     read = sweeping.legible(["dataset=outputs/a=b (2)", "model=azure/my(x)", "seed=3"])
     assert [one.value() for one in sweeping.read(read)] == ["outputs/a=b (2)", "azure/my(x)", 3]
