@@ -32,7 +32,9 @@ PATIENCE_S = 180.0
 def run(home: Path, *words: str) -> None:
     """`python -m proceval WORDS` in a folder. Raises CalledProcessError when it ends badly."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "WANDB_SILENT": "true"}
-    subprocess.run([sys.executable, "-m", "proceval", *words], cwd=home, env=environment, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "proceval", *words], cwd=home, env=environment, check=True, capture_output=True
+    )
 
 
 @contextmanager
@@ -45,7 +47,12 @@ def served(home: Path, *words: str) -> Iterator[str]:
     log = home / "console.log"
     with log.open("w") as out:
         server = subprocess.Popen(
-            command, cwd=home, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=out, stderr=out, stdin=subprocess.DEVNULL
+            command,
+            cwd=home,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=out,
+            stderr=out,
+            stdin=subprocess.DEVNULL,
         )
     try:
         address = f"http://localhost:{port}"

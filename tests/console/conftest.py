@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,23 @@ from proceval.release.write import write
 from proceval.report.run import Run as ReportRun
 from proceval.schema import Verdict
 from tests.conftest import Run
+
+REQUIRED = os.environ.get("PROCEVAL_BROWSER") == "required"
+"""Whether a missing extra or browser is a failure; elsewhere it is a reason to skip."""
+
+
+HOSTILE = (
+    "</code><script>alert(1)</script> ![x](http://198.51.100.1/x.png) :red[boo] $x^2$ <img src=x onerror=alert(2)>"
+)
+"""What a model might write to be more than text on a page."""
+
+
+def needs(extra: str, *packages: str) -> None:
+    """Skip the module that calls this where an extra is not installed, with the command that installs it."""
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing and not REQUIRED:
+        pytest.skip(f"no {missing[0]}: pip install 'proceval[{extra}]'", allow_module_level=True)
+
 
 WORDS = ("domain=[arrays,automata]", "difficulty=easy", "count=1", "samples=2", "tracker=off", "figures=false")
 

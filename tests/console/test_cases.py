@@ -67,7 +67,7 @@ def test_a_sheet_of_odd_shape_shows_nothing_instead_of_breaking(tracks: Path) ->
 
 def test_the_pages_show_transcripts_grades_checks_and_changes(opened: Callable[[Path], None], tracks: Path) -> None:
     pytest.importorskip("streamlit", reason="the extra ui is not installed")
-    from tests.console.test_tabs import codes, said, visit
+    from tests.console.test_tabs import codes, said, visit  # which skips where streamlit is missing
 
     opened(tracks)
     trial = visit("review")

@@ -9,23 +9,22 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("streamlit", reason="the extra ui is not installed: pip install 'proceval[ui]'")
-pytest.importorskip("plotly", reason="the extra ui is not installed: pip install 'proceval[ui]'")
-
-from streamlit.testing.v1 import AppTest
-
 from proceval.console import launch
 from proceval.report.run import Run
+from tests.console.conftest import HOSTILE, needs
+
+needs("ui", "streamlit", "plotly")
 
 Open = Callable[[Path], None]
-HOSTILE = (
-    "</code><script>alert(1)</script> ![x](http://198.51.100.1/x.png) :red[boo] $x^2$ <img src=x onerror=alert(2)>"
-)
+AppTest = Any
+"""streamlit.testing.v1.AppTest, imported where it is used."""
 
 
 def visit(page: str = "problems") -> AppTest:
     """A page after its first run, which must not have broken."""
-    trial = AppTest.from_file(str(launch.APP), default_timeout=60).run()
+    from streamlit.testing.v1 import AppTest as Trial
+
+    trial = Trial.from_file(str(launch.APP), default_timeout=60).run()
     if page != "problems":
         trial.switch_page(f"tabs/{page}.py").run()
     return whole(trial)
