@@ -96,7 +96,7 @@ class Demo:
         tests = rng("tests", *self._path(family.name, tier, attempt))
         return build_problem(family, self.prover, self.audit, instance, tier, tests, section)
 
-    def _path(self, *parts: object) -> tuple[object, ...]:
+    def _path(self, *parts: str | int) -> tuple[str | int, ...]:
         return ("demo", self.seed, *parts)
 
     def _synthesise(
