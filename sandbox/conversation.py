@@ -129,12 +129,13 @@ class _Session:
         guest, requests = self.guest, (self.guest.requests,)
         # The clock stands while a guest waits for us; what it does without being asked counts for the next answer.
         start_s, before_s = time.monotonic(), self.clock_s
+        most_cpu_s, most_wall_s = (cpu_limit_s, wall_limit_s) if self.begun or not guest.greets else (START_S, START_S)
         self.used_s = 0.0
         self._write()
         while True:
-            left_s = start_s + wall_limit_s - time.monotonic()
+            left_s = start_s + most_wall_s - time.monotonic()
             exact = guest.death is not None or not self.arrived
-            patience_s = min(left_s, cpu_limit_s - self.used_s) if exact else min(left_s, 0.02)
+            patience_s = min(left_s, most_cpu_s - self.used_s) if exact else min(left_s, 0.02)
             if guest.tied and patience_s > _SOON_S:
                 patience_s = _SOON_S
             ready = yield Wait(self.watched, requests if self.outbox else (), patience_s)
@@ -156,17 +157,19 @@ class _Session:
             frame = self._frame()
             if not self.begun and isinstance(frame, tuple) and frame[0] == NO_NONCE and self._greeted(*frame[1:]):
                 start_s, before_s = time.monotonic(), self.clock_s
+                most_cpu_s, most_wall_s = cpu_limit_s, wall_limit_s
                 continue
             # CPU first: a call that came back above its limit before we could kill it has still run out of time.
-            if self.used_s > cpu_limit_s:
+            if self.used_s > most_cpu_s:
                 return _Ending("timeout", "CPU time")
             if isinstance(frame, _Ending):
                 return frame
             if frame is not None:
                 return frame[1:] if frame[0] == nonce else _Ending("protocol", "not the answer to what was asked")
-            waited_s = time.monotonic() - start_s
-            if waited_s > wall_limit_s and (waited_s > START_S or self._has_begun()):
-                return _Ending("timeout", "wall time")
+            if time.monotonic() - start_s > most_wall_s:
+                if most_wall_s >= START_S or self._has_begun():
+                    return _Ending("timeout", "wall time")
+                most_wall_s = START_S  # it has not been set up yet, and that is not its doing
             if dead:
                 return _Ending(None)
 
