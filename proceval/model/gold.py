@@ -3,8 +3,9 @@
 import json
 from collections.abc import Mapping
 
+from proceval.errors import InputError
 from proceval.protocols import Request
-from proceval.schema import Completion, Json
+from proceval.schema import Completion, Json, Problem
 
 
 class Gold:
@@ -32,12 +33,19 @@ class Gold:
         """Nothing is open."""
 
 
+def problem_of(request: Request) -> Problem:
+    """The proved problem that a request is about. Raises InputError for a case of another track."""
+    if not isinstance(request.case, Problem):
+        raise InputError("model=gold and model=mock answer proved problems: give track=solve, or another model")
+    return request.case
+
+
 def right(request: Request) -> str:
     """The right reply to a request that carries its key."""
-    assert request.case is not None
+    problem = problem_of(request)
     if request.mode == "answer":
-        return f"ANSWER: {json.dumps(request.case.expected)}"
-    return f"```python\n{request.case.reference.rstrip()}\n```\n"
+        return f"ANSWER: {json.dumps(problem.expected)}"
+    return f"```python\n{problem.reference.rstrip()}\n```\n"
 
 
 def offline(text: str, request: Request, finish_reason: str = "stop") -> Completion:

@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field
 
 from proceval.errors import InputError
-from proceval.model.gold import offline, right
+from proceval.model.gold import offline, problem_of, right
 from proceval.model.slips import slips
 from proceval.protocols import Request
 from proceval.schema import Completion, Json, Problem
@@ -45,9 +45,8 @@ class Mock:
         return 0.0
 
     async def complete(self, request: Request) -> Completion:
-        """Raises InputError when no skill is set for the problem's difficulty."""
-        assert request.case is not None
-        tier = request.case.difficulty
+        """Raises InputError for a case of another track, and when no skill is set for the problem's difficulty."""
+        tier = problem_of(request).difficulty
         if tier not in self._skill:
             raise InputError(f"model.skill.{tier}: missing; skills are set for {', '.join(self._skill) or 'nothing'}")
         if self._latency_s:
