@@ -58,24 +58,7 @@ class Push:
 
     def passes(self, release: Path) -> bool:
         """Whether the release passes the gate; says what does not."""
-        found = []
-        with progress.bar("gate", None) as advance:
-            for where, sentence in gate.faults(
-                release,
-                families=self.families,
-                again=self.recheck,
-                workers=self.workers,
-                limits=self.limits,
-                advance=advance,
-            ):
-                found.append(where)
-                if len(found) <= SHOWN:
-                    print(f"{where}: {sentence}")
-        if len(found) > SHOWN:
-            print(f"... and {len(found) - SHOWN} more")
-        proved = "all" if self.recheck == "all" else f"up to {self.recheck}"
-        progress.say(f"gate     {release}: files, rows, counts and the proofs of {proved} problems; differences: {len(found)}")
-        return not found
+        return passes(release, self.families, self.recheck, self.workers, self.limits)
 
     def found(self, folder: RunFolder) -> Path:
         """The release that is meant. Raises InputError when there is none."""
@@ -86,3 +69,20 @@ class Push:
         if not is_release(release):
             raise InputError(f"{release}: no release there; run stage=export first, or give release=FOLDER")
         return release
+
+
+def passes(
+    release: Path, families: Mapping[str, Family], again: int | str, workers: int | None, limits: Mapping[str, Any]
+) -> bool:
+    """Whether a release passes the gate; prints a line for each thing that does not hold."""
+    found = 0
+    with progress.bar("gate", None) as advance:
+        faults = gate.faults(release, families=families, again=again, workers=workers, limits=limits, advance=advance)
+        for found, (where, sentence) in enumerate(faults, 1):
+            if found <= SHOWN:
+                print(f"{where}: {sentence}")
+    if found > SHOWN:
+        print(f"... and {found - SHOWN} more")
+    proved = "all" if again == "all" else f"up to {again}"
+    progress.say(f"gate     {release}: files, rows, counts and the proofs of {proved} problems; differences: {found}")
+    return not found

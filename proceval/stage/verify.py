@@ -8,7 +8,7 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import tee
 from pathlib import Path
 from typing import Any, Literal
@@ -20,10 +20,12 @@ from proceval.problem import problem_id, prove_once, specified
 from proceval.protocols import Family, Prover, Section
 from proceval.register import Register
 from proceval.release import overlap
+from proceval.release.write import is_release
 from proceval.schema import Certificate, Opinion, Problem
 from proceval.seeding import canonical, text_digest
 from proceval.smt import Argument
 from proceval.stage import progress
+from proceval.stage.push import passes
 from sandbox.worker import Pool, Reply
 
 TEXT_BYTES = 1 << 28
@@ -48,11 +50,14 @@ class Verify:
         self.workers = workers or os.cpu_count() or 1
 
     def check(self, folder: RunFolder) -> None:
-        folder.source()
+        if not (folder.dataset and is_release(Path(folder.dataset))):
+            folder.source()
 
     def run(self, folder: RunFolder) -> int:
         if self.against is not None:
-            return overlap.compare(folder.problems, self.against, self.families, progress.say)
+            return overlap.compare(self._ours(folder), self.against, self.families, progress.say)
+        if folder.dataset and is_release(Path(folder.dataset)):
+            return int(not passes(Path(folder.dataset), self.families, "all", self.workers, self.prover.limits))
         source = folder.source()
         register = self._evidence(source)
         total = sum(1 for _ in folder.problems())
@@ -79,6 +84,11 @@ class Verify:
         register.close()
         progress.say(f"verify   {rows} problems proved again with {self.prover.name}: differences: {found}")
         return 1 if found else 0
+
+    def _ours(self, folder: RunFolder) -> Callable[[], Iterator[Problem]]:
+        """The problems of the dataset or release that is verified, as often as they are asked for."""
+        place = folder.dataset
+        return lambda: overlap.problems(place) if place and is_release(Path(place)) else folder.problems()
 
     def _record(self, source: Path, rows: int) -> Iterator[str]:
         """The files against what their generation recorded: rows or tests that were taken out leave no other trace."""

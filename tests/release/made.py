@@ -1,5 +1,7 @@
 """One small run folder of every family and its release, made once a process, whichever tests ask first."""
 
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,14 @@ from proceval.folder import RunFolder
 WORDS = ("domain=[arrays,graphs,automata]", "difficulty=easy", "count=1", "workers=1", "seed=2026-11")
 
 
-def compose(*words: str) -> dict[str, Any]:
+@cache
+def _composed(*words: str) -> dict[str, Any]:
     return config.compose(*WORDS, *words)
+
+
+def compose(*words: str) -> dict[str, Any]:
+    """The settings of the small run with these words; composed once a process."""
+    return deepcopy(_composed(*words))
 
 
 def folder(path: Path, dataset: Path | None = None) -> RunFolder:
@@ -21,8 +29,10 @@ def folder(path: Path, dataset: Path | None = None) -> RunFolder:
     return RunFolder(path=path, settings={}, inputs="x", outputs=path.parent, dataset=place)
 
 
-def stage(name: str, *words: str) -> Any:
-    return config.build(compose(f"stage={name}", *words)["stage"], "stage")
+def stage(name: str, *words: str, **keys: Any) -> Any:
+    """A stage as it is built for these words; `keys` are the values of its own keys, paths as texts."""
+    given = {key: str(value) if isinstance(value, Path) else value for key, value in keys.items()}
+    return config.build({**compose(f"stage={name}", *words)["stage"], **given}, "stage")
 
 
 _made: dict[str, Path] = {}
@@ -47,5 +57,5 @@ def exported(made, tmp_path_factory) -> Path:
     """The release of `made`; read only."""
     if "release" not in _made:
         _made["release"] = tmp_path_factory.mktemp("release") / "set"
-        assert stage("export", f"release={_made['release']}").run(folder(made, made)) == 0
+        assert stage("export", release=_made["release"]).run(folder(made, made)) == 0
     return _made["release"]

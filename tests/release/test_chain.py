@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from proceval.folder import file_digest
+from proceval.stage.release import Release
 from tests.release.fake_hub import FakeHub
 from tests.release.made import WORDS, folder, stage
 
@@ -38,17 +39,17 @@ NAMES = ("generate", "audit", "verify", "export", "push")
 
 @pytest.mark.parametrize("failing", NAMES)
 def test_the_first_step_that_finds_something_ends_the_chain(failing, tmp_path, capsys):
-    chain, ran = stage("release"), list[str]()
-    assert tuple(chain.steps) == NAMES
-    chain.steps = {name: Step(name, ran, status=int(name == failing)) for name in NAMES}
+    ran: list[str] = []
+    chain = Release(steps={name: Step(name, ran, status=int(name == failing)) for name in NAMES})
     assert chain.run(folder(tmp_path)) == 1
     assert tuple(ran) == NAMES[: NAMES.index(failing) + 1]
     assert f"stopped at {failing}: nothing was published" in capsys.readouterr().err
 
 
 def test_without_a_repository_the_gate_is_passed_and_the_set_stays_here(tmp_path, capsys):
-    chain, ran = stage("release"), list[str]()
-    chain.steps = {name: Step(name, ran, repo_id=None) for name in NAMES}
+    ran: list[str] = []
+    assert tuple(stage("release").steps) == NAMES
+    chain = Release(steps={name: Step(name, ran, repo_id=None) for name in NAMES})
     assert chain.run(folder(tmp_path)) == 0
     assert ran == [*NAMES[:-1], "gate"]
     assert "repo_id=USER/NAME" in capsys.readouterr().err

@@ -28,7 +28,7 @@ def tree(path: Path) -> dict[str, str]:
 
 
 def export(made: Path, target: Path) -> int:
-    return int(stage("export", f"release={target}").run(folder(made, made)))
+    return int(stage("export", release=target).run(folder(made, made)))
 
 
 def test_a_release_holds_what_a_stranger_needs(exported):

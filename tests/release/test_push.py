@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,14 @@ def server(tmp_path, monkeypatch) -> Iterator[FakeHub]:
         yield made
 
 
-def push(release: Path, *words: str) -> int:
-    made = stage("push", f"release={release}", "recheck=1", *words)
+@cache
+def built() -> Any:
+    return stage("push", repo_id="me/problems", recheck=1)
+
+
+def push(release: Path, repo_id: str = "me/problems", *, private: bool = True) -> int:
+    made = built()
+    made.release, made.repo_id, made.private = str(release), repo_id, private
     run = folder(release.parent / "run")
     made.check(run)
     return int(made.run(run))
@@ -39,7 +46,7 @@ def sums(path: Path) -> dict[str, str]:
 
 
 def test_what_is_sent_arrives_whole_and_private(server, exported, capsys):
-    assert push(exported, "repo_id=me/problems") == 0
+    assert push(exported) == 0
     assert sums(server.root / "me/problems") == sums(exported)
     assert server.public == set()
     assert "Bearer hf_test" in server.tokens
@@ -47,17 +54,17 @@ def test_what_is_sent_arrives_whole_and_private(server, exported, capsys):
 
 
 def test_a_second_push_replaces_the_first_file_by_file(server, release):
-    assert push(release, "repo_id=org/problems", "private=false") == 0
+    assert push(release, "org/problems", private=False) == 0
     assert server.public == {"org/problems"}
     (server.root / "org/problems/data/old-split.jsonl").write_text("{}\n")
     (server.root / "org/problems/.gitattributes").write_text("*.parquet filter=lfs\n")
-    assert push(release, "repo_id=org/problems", "private=false") == 0
+    assert push(release, "org/problems", private=False) == 0
     assert sums(server.root / "org/problems").keys() == sums(release).keys() | {".gitattributes"}
 
 
 def test_without_a_token_the_gate_is_passed_and_nothing_is_sent(server, exported, monkeypatch, capsys):
     monkeypatch.delenv("HF_TOKEN")
-    assert push(exported, "repo_id=me/problems") == 0
+    assert push(exported) == 0
     told = capsys.readouterr().err
     assert "gate" in told
     assert "skipped: HF_TOKEN is not set; nothing was sent to me/problems" in told
@@ -68,14 +75,14 @@ def test_a_private_set_is_not_sent_to_a_public_repository(server, exported):
     (server.root / "me/problems").mkdir(parents=True)
     server.public.add("me/problems")
     with pytest.raises(InputError, match="exists and is public; nothing was sent"):
-        push(exported, "repo_id=me/problems")
+        push(exported)
     assert sums(server.root / "me/problems") == {}
 
 
 def test_a_hub_that_refuses_or_is_not_there_costs_nothing(server, exported, monkeypatch):
     server.broken = True
     with pytest.raises(StorageError, match="the hub refused") as caught:
-        push(exported, "repo_id=me/problems")
+        push(exported)
     assert "\n" not in str(caught.value)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
     with pytest.raises(StorageError, match="push again"):
@@ -85,18 +92,18 @@ def test_a_hub_that_refuses_or_is_not_there_costs_nothing(server, exported, monk
 @pytest.mark.parametrize("name", ["problems", "a/b/c", "/x", "me/", "me/..", "me/a--b", "m e/x", "https://hub/me/x", ""])
 def test_a_name_that_is_no_repository_is_refused_first(exported, name):
     with pytest.raises(InputError, match="USER/NAME"):
-        push(exported, f"repo_id='{name}'")
+        push(exported, name)
 
 
-@pytest.mark.parametrize("word", ["recheck=0", "recheck=some", "recheck=-1"])
-def test_a_strange_sample_is_one_sentence(exported, word):
+@pytest.mark.parametrize("sample", [0, -1, "some"])
+def test_a_strange_sample_is_one_sentence(exported, sample):
     with pytest.raises(InputError, match="a number of problems from 1, or all"):
-        push(exported, "repo_id=me/x", word)
+        stage("push", release=exported, recheck=sample)
 
 
 def test_where_there_is_no_release_push_says_what_makes_one(tmp_path):
     with pytest.raises(InputError, match="run stage=export first"):
-        push(tmp_path / "nothing", "repo_id=me/x")
+        push(tmp_path / "nothing")
 
 
 # ------------------------------------------------------------------------------------------------ the gate
@@ -189,22 +196,33 @@ def test_what_is_wrong_with_a_release_is_named_and_keeps_it_here(server, release
         spoil(release)
     except KeyError:  # the row no longer fits the schema: JSON Lines alone are changed then
         restore_hashes(release)
-    assert push(release, "repo_id=me/problems") == 1
+    assert push(release) == 1
     assert names in capsys.readouterr().out
     assert not server.root.exists()
 
 
 def test_a_family_that_is_not_here_is_named(release, capsys):
-    made = stage("push", f"release={release}", "repo_id=me/x", "recheck=1")
+    made = stage("push", release=release, repo_id="me/x", recheck=1)
     made.families = {name: family for name, family in made.families.items() if name != "dag_reachability"}
     assert not made.passes(release)
     assert "dag_reachability 1 is not among the families here" in capsys.readouterr().out
 
 
+def test_verify_puts_a_downloaded_release_through_the_same_gate(release, tmp_path, capsys):
+    verify, run = stage("verify"), folder(tmp_path / "unused", release)
+    verify.check(run)
+    assert verify.run(run) == 0
+    assert "the proofs of all problems; differences: 0" in capsys.readouterr().err
+    edited(exchange_proofs)(release)
+    assert verify.run(run) == 1
+    assert "does not begin with the text that follows from its instance" in capsys.readouterr().out
+    assert stage("verify", against=release).run(run) == 1, "all of it stands in itself"
+
+
 def test_a_run_folder_or_a_release_can_be_named_as_the_dataset(exported, made, tmp_path):
     run = Path(shutil.copytree(made, tmp_path / "run"))
     shutil.copytree(exported, run / "release")
-    built = stage("push", "repo_id=me/x")
-    assert built.found(folder(run, run)) == run / "release"
-    assert built.found(folder(tmp_path / "own", exported)) == exported
+    made_push = stage("push", repo_id="me/x")
+    assert made_push.found(folder(run, run)) == run / "release"
+    assert made_push.found(folder(tmp_path / "own", exported)) == exported
     assert compose()["private"] is True

@@ -53,7 +53,7 @@ def test_every_label_of_every_family_is_proved_again(exported):
     assert sha256((exported / "manifest.json").read_bytes()).hexdigest() in ran.stdout
 
 
-@pytest.mark.parametrize("solver", ["cvc5", "z3-program"])
+@pytest.mark.parametrize("solver", ["cvc5", pytest.param("z3-program", marks=pytest.mark.slow)])
 def test_any_solver_will_do(exported, solver):
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # z3-solver brings a z3 program along
     ran = run(exported, "--solver", solver, "--sample", "2", PATH=path)
