@@ -151,26 +151,20 @@ def test_turns_are_asked_in_order_and_the_last_reply_is_checked(
     assert said == ["Say one.", "one", "Say two."]
 
 
-def test_a_failing_setup_is_nobodys_answer(suite: Path, box: Any, endpoint: Endpoint, tmp_path: Path) -> None:
-    endpoint.script()
-    found, (verdict,) = yard.run(yard.track(suite, "mend/broken"), tmp_path, http_model(endpoint.base_url), box)
-    assert (verdict.outcome, verdict.fault, found.exit_status) == ("case_fault", "case", 3)
-    assert report.told([verdict]).startswith("ERROR mend/broken: setup failed (exit 3): echo no such tool")
-    assert endpoint.stats()["requests"] == 0
-
-
-def test_an_unchecked_case_passes_and_is_marked(suite: Path, box: Any, endpoint: Endpoint, tmp_path: Path) -> None:
-    endpoint.script(reply="whatever")
-    _, (verdict,) = yard.run(yard.track(suite, "mend/unchecked"), tmp_path, http_model(endpoint.base_url), box)
-    assert (verdict.outcome, verdict.extraction, verdict.score) == ("passed", "unchecked", None)
-    assert report.told([verdict]) == "PASS mend/unchecked (unchecked)\n\n1/1 passed"
-    assert report.summarise([verdict])["unchecked"] == 1  # type: ignore[index]
-
-
-def test_a_pattern_without_an_end_is_the_cases_fault(suite: Path, box: Any, endpoint: Endpoint, tmp_path: Path) -> None:
+def test_cases_at_fault_and_cases_without_checks_are_told_apart(
+    suite: Path, box: Any, endpoint: Endpoint, tmp_path: Path
+) -> None:
     endpoint.script(reply="a" * 40 + "b")
-    found, (verdict,) = yard.run(yard.track(suite, "mend/endless"), tmp_path, http_model(endpoint.base_url), box)
-    assert (verdict.outcome, verdict.score, found.exit_status) == ("case_fault", None, 3)
+    made = yard.track(suite, ["mend/broken", "mend/unchecked", "mend/endless"])
+    found, verdicts = yard.run(made, tmp_path, http_model(endpoint.base_url), box)
+    broken, unchecked, endless = verdicts
+    assert (broken.outcome, broken.fault, found.exit_status) == ("case_fault", "case", 3)
+    assert report.told([broken]).startswith("ERROR mend/broken: setup failed (exit 3): echo no such tool")
+    assert endpoint.stats()["requests"] == 2, "nobody is asked where set-up fails"
+    assert (unchecked.outcome, unchecked.extraction, unchecked.score) == ("passed", "unchecked", None)
+    assert report.told([unchecked]) == "PASS mend/unchecked (unchecked)\n\n1/1 passed"
+    assert report.summarise([unchecked])["unchecked"] == 1  # type: ignore[index]
+    assert (endless.outcome, endless.score) == ("case_fault", None), "a pattern without an end on this reply"
 
 
 def test_a_rubric_is_decided_by_judges_and_counts_by_its_weight(
@@ -186,15 +180,10 @@ def test_a_rubric_is_decided_by_judges_and_counts_by_its_weight(
         assert (verdict.outcome, verdict.score) == (outcome, score), verdict
 
 
-def test_right_runs_pass_and_idle_and_cheating_ones_do_not(suite: Path, box: Any, tmp_path: Path) -> None:
-    made = yard.track(suite, "mend/sum")
-    for behaviour, outcome in (("gold", "passed"), ("clumsy", "passed"), ("lazy", "failed"), ("cheating", "failed")):
-        model = ScriptedAgent(id=behaviour, behaviour=behaviour)  # type: ignore[arg-type]
-        _, (verdict,) = yard.run(made, tmp_path / behaviour, model, box)
-        assert verdict.outcome == outcome, (behaviour, verdict.detail)
-    # A link in the place of a hidden file leads nobody anywhere: the file is laid over it.
-    _, (verdict,) = yard.run(made, tmp_path / "cheat", ScriptedAgent(id="cheat", behaviour="cheat"), box)
-    assert {g.id: g.passed for g in verdict.grades}["weighty"] is True
+def test_a_link_in_the_place_of_a_hidden_file_leads_nobody_anywhere(suite: Path, box: Any, tmp_path: Path) -> None:
+    cheat = ScriptedAgent(id="cheat", behaviour="cheat")
+    _, (verdict,) = yard.run(yard.track(suite, "mend/sum"), tmp_path, cheat, box)
+    assert {g.id: g.passed for g in verdict.grades}["weighty"] is True, "the file is laid over it"
     assert verdict.outcome == "failed"
     assert "secret" not in json.dumps([g.evidence for g in verdict.grades if g.kind != "verify"])
 
@@ -225,7 +214,9 @@ def total(values):
 }
 
 
-@pytest.mark.parametrize("name", FORGERIES)
+@pytest.mark.parametrize(
+    "name", [next(iter(FORGERIES)), *(pytest.param(n, marks=pytest.mark.slow) for n in list(FORGERIES)[1:])]
+)
 def test_calls_are_compared_where_the_code_does_not_run(
     suite: Path, box: Any, tmp_path: Path, endpoint: Endpoint, name: str
 ) -> None:

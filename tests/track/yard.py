@@ -89,7 +89,7 @@ def _node() -> dict[str, Any]:
     return node
 
 
-def track(cases_dir: Path, globs: str, **changes: Any) -> Agent:
+def track(cases_dir: Path, globs: str | list[str], **changes: Any) -> Agent:
     """The track as conf/track/agent.yaml has it, with these cases read."""
     made: Agent = config.build(_node() | {"cases_dir": str(cases_dir), "cases": globs} | changes, "track")
     made.cases(NoFolder())
