@@ -204,7 +204,7 @@ def test_run_folders_are_named_by_what_differs_from_the_defaults():
 @pytest.mark.slow
 @pytest.mark.parametrize("launcher", [(), ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")], ids=["basic", "joblib"])
 def test_a_killed_sweep_runs_only_what_is_missing(run_proceval, tmp_path, launcher):
-    words = ("--multirun", *SMALL, "model=mock,gold", "seed=1,2,3", *launcher)
+    words = ("--multirun", *SMALL, "model=mock,gold", "seed=1,2", *launcher)
     process = subprocess.Popen(
         [sys.executable, "-m", "proceval", *words],
         cwd=tmp_path,
@@ -220,12 +220,12 @@ def test_a_killed_sweep_runs_only_what_is_missing(run_proceval, tmp_path, launch
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     done = {name: job for name, job in jobs(tmp_path).items() if end(job)["exit_status"] == 0}
-    assert 0 < len(done) < 6
+    assert 0 < len(done) < 4
     paid = {name: (job / "records.jsonl").read_bytes() for name, job in done.items()}
     times = {name: (job / "summary.json").stat().st_mtime_ns for name, job in done.items()}
     again = run_proceval(tmp_path, *words)
     assert again.returncode == 0, again.stderr
-    assert len(jobs(tmp_path)) == 6
+    assert len(jobs(tmp_path)) == 4
     logs = "".join((job / "log.txt").read_text() for job in jobs(tmp_path).values())
     assert logs.count("this job stands already") == len(done)
     for name, job in done.items():
