@@ -9,6 +9,7 @@ pages is checked as it goes: each picture waits for words that must be visible.
 
 import argparse
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -108,6 +109,8 @@ def settled(page: Any, *words: str) -> None:
     for word in words:
         page.get_by_text(word).first.wait_for(state="visible", timeout=PATIENCE_S * 1000)
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=PATIENCE_S * 1000)
+    for skeleton in page.locator('[data-testid="stSkeleton"]').all():
+        skeleton.wait_for(state="hidden", timeout=PATIENCE_S * 1000)
     for chart in page.locator('[data-testid="stPlotlyChart"]').all():
         if chart.is_visible():
             chart.locator(".main-svg").first.wait_for(timeout=PATIENCE_S * 1000)
@@ -157,6 +160,10 @@ def sample(page: Any, at: str, chosen: str) -> None:
     settled(page, "Leaderboard")
     page.get_by_role("tab", name="Samples").click()
     settled(page, "owner of the failure")
+    page.get_by_role("combobox", name=re.compile("^Outcome")).click()
+    page.get_by_role("option", name="wrong_answer").click()
+    page.keyboard.press("Escape")
+    settled(page, "wrong answer · mock")
     page.get_by_role("tab", name="Tests").click()
     page.get_by_role("button", name="Run it on every test now").click()
     settled(page)
@@ -167,6 +174,15 @@ def sample(page: Any, at: str, chosen: str) -> None:
 def compare(page: Any, at: str, chosen: str) -> None:
     page.goto(at.replace("/?", "/compare?"))
     settled(page, "pairs of samples", "line by line")
+    box = page.get_by_role("combobox", name=re.compile("^Problem"))
+    for _ in range(20):  # on to two programs that differ, rather than one and none
+        if page.get_by_text("wrong_answer").count():
+            break
+        box.click()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        settled(page)
+    scrolled(page, page.get_by_text("The same problem"))
 
 
 PICTURES: dict[str, tuple[Callable[[Any, str, str], None], str, str]] = {

@@ -95,6 +95,7 @@ def test_a_mutant_runs(page: Any, address: str) -> None:
 def test_runs(page: Any, address: str) -> None:
     page.goto(f"{address}/runs?open=sweeps/two")
     settled(page, "Leaderboard", "How it failed", "Compute and accuracy")
+    page.locator(".js-plotly-plot").nth(4).wait_for()
     assert page.locator(".js-plotly-plot").count() == 5
     page.get_by_text("family", exact=True).first.click()
     settled(page)

@@ -11,6 +11,8 @@ from proceval.console.tabs import shelf, show
 from proceval.schema import Problem
 from proceval.scorer.extract import extract
 
+MOST_PLACES = 100
+"""Judged places, those that changed last, whose models can be chosen."""
 Side = tuple[Place, str]
 """A place and the name of one of its contestants."""
 
@@ -18,8 +20,8 @@ Side = tuple[Place, str]
 def page() -> None:
     here = shelf.opened()
     st.title("Compare")
-    places = [place for place in shelf.all_places() if _judged(place)]
-    sides = {f"{name} · {place.label}": (place, name) for place in places[:40] for name in _names(place)}
+    places = sorted((p for p in shelf.all_places() if _judged(p)), key=lambda place: place.path != here.path)
+    sides = {f"{name} · {place.label}": (place, name) for place in places[:MOST_PLACES] for name in shelf.names(place)}
     if len(sides) < 2:
         show.empty("A comparison takes two judged models or runs.", "python -m proceval --multirun model=mock,gold")
     labels = sorted(sides, key=lambda label: (sides[label][0].path != here.path, label))
@@ -39,20 +41,8 @@ def _judged(place: Place) -> bool:
     return any((folder / name).is_file() for folder in place.folders for name in ("verdicts.jsonl", "records.parquet"))
 
 
-def _names(place: Place) -> list[str]:
-    """Contestants; a place that cannot be read has none here, and says why when it is opened."""
-    from proceval.errors import InputError
-
-    try:
-        summary = shelf.summary(place)
-    except InputError:
-        return []
-    return runs.names(summary) if summary is not None else []
-
-
 def _figures(first: Side, second: Side) -> None:
-    with st.spinner("Pairing ..."):
-        found = runs.compared(shelf.rows(*first), shelf.rows(*second))
+    found = shelf.comparison(*first, first[0].stamp(), *second, second[0].stamp())
     st.markdown("\n".join(f"- {literal(sentence)}" for sentence in found))
 
 
@@ -78,7 +68,10 @@ def _one_problem(first: Side, second: Side) -> None:
                 st.info(f"{name} has no sample {number} of this problem.")
                 continue
             verdict = sample.verdict
-            show.facts({name: verdict.model, "outcome": verdict.outcome, "owner": verdict.fault})
+            show.facts({
+                name: verdict.model, "outcome": verdict.outcome, "owner": verdict.fault,
+                "problem": f"{verdict.difficulty} {verdict.family}",
+            })  # fmt: skip
             if verdict.detail:
                 show.text(verdict.detail)
     if found[0] is None or found[1] is None:

@@ -14,6 +14,7 @@ from proceval.console.tabs import show
 from proceval.report.scores import outcome_owner
 from proceval.schema import Problem, Response
 from proceval.scorer.extract import extract
+from sandbox.contract import Result
 
 
 def whole(place: Place, folder: int, wanted: runs.Key) -> None:
@@ -111,7 +112,7 @@ def _tests(problem: Problem | None, found: runs.Sample, code: str | None) -> Non
     st.dataframe(
         [
             {
-                "test": n, "verdict": "passed" if same(test.expected, got.wire) else got.kind,
+                "test": n, "verdict": _live(test.expected, got),
                 "returned": value_shown(got.wire) if got.wire is not None else "", "expected": _short(test.expected),
                 "error": f"{got.exception}: {got.message}" if got.exception else "", "cpu_s": got.cpu_s,
             }
@@ -124,6 +125,12 @@ def _tests(problem: Problem | None, found: runs.Sample, code: str | None) -> Non
     if ran.stdout:
         st.caption("what it printed")
         show.text(ran.stdout, most=160)
+
+
+def _live(expected: Any, got: Result) -> str:
+    if same(expected, got.wire):
+        return "passed"
+    return "wrong_answer" if got.kind == "returned" else got.kind
 
 
 def _prompt(turns: tuple[Response, ...]) -> None:

@@ -41,9 +41,9 @@ def summary(place: Place) -> Any:
     return _summary(place, place.stamp(("verdicts.jsonl", "records.parquet", "summary.json")))
 
 
-def rows(place: Place, name: str) -> list[runs.Row]:
-    """The samples of one contestant as objects."""
-    return runs.rows(runs.of_contestant(sample_table(place), summary(place), name))
+def names(place: Place) -> list[str]:
+    """Contestants; a place that cannot be read has none here, and says why when it is opened."""
+    return _names(place, place.stamp(("verdicts.jsonl", "records.parquet", "summary.json")))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Reading the problems ...")
@@ -64,6 +64,25 @@ def _samples(place: Place, stamp: Stamp) -> Any:
 @st.cache_resource(max_entries=KEPT, show_spinner="Counting ...")
 def _summary(place: Place, stamp: Stamp) -> Any:
     return runs.scores(place, sample_table(place), parts.current().pass_k)
+
+
+@st.cache_resource(max_entries=1000, show_spinner="Looking for models ...")
+def _names(place: Place, stamp: Stamp) -> list[str]:
+    try:
+        found = runs.scores(place, runs.table(place), parts.current().pass_k)
+    except InputError:
+        return []
+    return runs.names(found) if found is not None else []
+
+
+@st.cache_resource(max_entries=50, show_spinner="Pairing ...")
+def comparison(first: Place, one: str, stamp: Stamp, second: Place, other: str, other_stamp: Stamp) -> list[str]:
+    """The paired comparison of two contestants in sentences."""
+    sides = [
+        runs.rows(runs.of_contestant(sample_table(place), summary(place), name))
+        for place, name in ((first, one), (second, other))
+    ]
+    return runs.compared(*sides)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Counting the mutants ...")
