@@ -29,7 +29,11 @@ def summarise(run: Run, verdicts: Sequence[Verdict]) -> Plain | None:
     reviews = [verdict for verdict in verdicts if verdict.mode == "review"]
     if not reviews:
         return None
-    groups = grouped(reviews, lambda v: ", ".join(filter(None, (v.model, v.strategy.replace("flat", ""), v.base_url))))
+    groups: dict[str, list[Verdict]] = {}
+    for verdict in reviews:
+        arm, _, variant = verdict.arm.partition(", ")  # a sweep puts what tells its jobs apart behind the arm
+        name = ", ".join(filter(None, (verdict.model, verdict.base_url, variant)))
+        groups.setdefault(name, []).append(verdict.model_copy(update={"arm": arm}))
     return {
         "contestants": [
             {
@@ -38,7 +42,7 @@ def summarise(run: Run, verdicts: Sequence[Verdict]) -> Plain | None:
                 "uplift": _uplift(members),
                 "criteria": _criteria(members),
             }
-            for name, members in groups.items()
+            for name, members in sorted(groups.items())
         ],
         "judges": _judges(run, reviews),
         "finding": _agreement(reviews),
@@ -145,12 +149,16 @@ def _judges(run: Run, verdicts: Sequence[Verdict]) -> Plain:
     found: Plain = {"ids": [], "untested": {}, "units": len(units), "alpha": krippendorff_alpha(units)}
     for one in getattr(run, "runs", lambda: [run])():
         noted = one.document("judges.json")
-        for judge in noted["judges"] if isinstance(noted, Mapping) else ():
-            found["ids"] += [judge["id"]] if judge["id"] not in found["ids"] else []
+        if not isinstance(noted, Mapping):
+            continue
+        ids = [judge["id"] for judge in noted["judges"]]
+        for judge in noted["judges"]:
+            who = judge["id"] if ids.count(judge["id"]) == 1 else f"{judge['id']} ({judge['name']})"
+            found["ids"] += [who] if who not in found["ids"] else []
             stamps = one.path / noted["stamps"]
             lacking = [case for case, stamp in judge["rubrics"].items() if not (stamps / f"{stamp}.json").is_file()]
             if lacking:
-                known = found["untested"].setdefault(judge["id"], [])
+                known = found["untested"].setdefault(who, [])
                 known += [case for case in lacking if case not in known]
     return found
 
