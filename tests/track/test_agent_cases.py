@@ -17,7 +17,7 @@ from sandbox.workspace import Workspace
 from tests.track import yard
 
 CASES: dict[str, AgentCase] = {case.family: case for case in load(OWN, None, "*").cases}
-FAST = ("build/broken-import-after-move", "api/pages-with-cursors", "git/finish-the-merge")
+FAST = ("build/broken-import-after-move", "api/pages-with-cursors")
 """Cases that the fast tests try; the slow ones try all."""
 GROUPS = [
     *("build", "fix", "test", "refactor", "search", "git", "docs", "data"),
