@@ -26,6 +26,7 @@ from sandbox.worker import Worker
 FIELDS = ("line", "input", "expected", "actual")
 MOST_CHARACTERS = 20_000
 """Length of a claim's JSON text that is still read."""
+_MOST_BRACES = 300
 _TRIES = 2
 
 
@@ -103,7 +104,7 @@ class Finding:
 
     def __init__(self, *, sandbox: LimitedSandbox, families: Mapping[str, Family]):
         self._sandbox, self._families = sandbox, families
-        self._worker = Worker(self._truth, cpu_s=5.0, wall_s=60.0, memory_bytes=4 << 30)
+        self._worker = Worker(self._truth, cpu_s=2.0, wall_s=60.0, memory_bytes=2 << 30)
 
     def close(self) -> None:
         self._worker.close()
@@ -171,7 +172,7 @@ def read(review: str) -> Claim:
     if re.search(r"(?:\A|[\s`:*])null\Z", text):
         return Claim(None, None, None, None)
     tail = text[-MOST_CHARACTERS:]
-    for place in (match.start() for match in re.finditer(r"\{", tail)):
+    for place in [match.start() for match in re.finditer(r"\{", tail)][-_MOST_BRACES:]:
         try:
             found, end = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused).raw_decode(tail, place)
         except (ValueError, RecursionError):

@@ -108,9 +108,7 @@ async def validate(cases: Iterable[repair.Made], workshop: Workshop) -> None:
         for case in waiting:
             await _validated(case, workshop)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(os.cpu_count() or 1):
-            group.create_task(work())
+    await asyncio.gather(*(work() for _ in range(os.cpu_count() or 1)))
 
 
 async def _validated(case: repair.Made, workshop: Workshop) -> None:
