@@ -131,8 +131,13 @@ class Review:
         return (1, self._turns if self.files == "tools" else 1)
 
     async def ready(self, ask: AskModel) -> None:
-        """Ask the treatment arm which skills it sees. Raises Finding when it does not name the one it was given."""
+        """Ask the treatment arm which skills it sees. Raises Finding when it does not name the one it was given.
+
+        InputError where the answers in the run folder were given with another skill.
+        """
         skill = self.suite.skill
+        if "treatment" in self.arms and self.files == "workspace" and skill is not None:
+            review_stamp.keep_skill(self._run_folder, skill.name, skill.files)
         if "treatment" not in self.arms or not self._canary or skill is None:
             return
         question = Message(role="user", content=_TEXTS["canary"].template)

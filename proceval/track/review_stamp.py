@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from proceval.errors import InputError
 from proceval.folder import write_atomically
 from proceval.schema import Criterion, ReviewCase
 from proceval.scorer.judge import PROMPT
@@ -13,6 +14,8 @@ from proceval.seeding import digest
 
 NOTE = "judges.json"
 """In the run folder: who judged, and what its stamps are called."""
+SKILL = "skill.json"
+"""In the run folder: the skill of the treatment arm where it lies in workspaces."""
 
 
 def home(outputs: Path) -> Path:
@@ -31,6 +34,20 @@ def give(folder: Path, criteria: Sequence[Criterion], judge: Any, *, suite: str,
     folder.mkdir(parents=True, exist_ok=True)
     content = {"judge": judge.id, "parameters": dict(judge.parameters), "suite": suite, "case": case}
     write_atomically(folder / f"{stamp(criteria, judge)}.json", json.dumps(content, indent=1) + "\n")
+
+
+def keep_skill(run_folder: Path, name: str, files: Mapping[str, str]) -> None:
+    """Note which skill lies in the workspaces of a run, since no prompt and so no record tells.
+
+    Raises InputError when it is not the one that recorded answers were given with.
+    """
+    path, text = run_folder / SKILL, json.dumps({"name": name, "sha256": digest(dict(files))}) + "\n"
+    if not path.is_file():
+        write_atomically(path, text)
+    elif path.read_text(encoding="utf-8") != text:
+        raise InputError(
+            f"{path}: the skill is not the one that this run began with; give fresh=true, or the old skill"
+        )
 
 
 def note(run_folder: Path, stamps: Path, judges: Mapping[str, Any], cases: Sequence[ReviewCase]) -> None:

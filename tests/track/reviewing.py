@@ -85,7 +85,9 @@ def run(home: Path, *words: str, model: Any = None, stage: str = "evaluate") -> 
     chosen = [word for word in words if not word.startswith("suite.dir=")]
     settings = json.loads(_composed(f"stage={stage}", *chosen))
     for word in set(words) - set(chosen):  # set here, so that equal words are composed once
-        settings["track"]["suite"] = settings["stage"]["track"]["suite"] = word.partition("=")[2]
+        for node in (settings, settings["stage"]):
+            if "track" in node:
+                node["track"]["suite"] = word.partition("=")[2]
     made = config.build(settings["stage"], "stage")
     made.sandbox = NoSandbox()
     if model is not None:

@@ -405,3 +405,15 @@ def test_a_case_can_be_looked_at_and_a_run_reported_again(
         run(tmp_path, small, "id=two", stage="show")
     assert run(tmp_path, small, stage="report")[0] == 0
     assert "UNTESTED JUDGE" in (folder / "report.md").read_text()
+
+
+def test_answers_given_with_one_skill_are_not_taken_for_those_with_another(tmp_path: Path, small: str) -> None:
+    for files in ("prompt", "workspace"):
+        run(tmp_path / files, small, f"track.files={files}")
+    skill = Path(small.partition("=")[2]) / "skill.md"
+    skill.write_text(SKILL + "\nAnd at names.\n")
+    _, folder = run(tmp_path / "prompt", small, "track.files=prompt")
+    treated = [line for line in (folder / "records.jsonl").read_text().splitlines() if '"arm":"treatment"' in line]
+    assert sum("And at names" in line for line in treated) >= 2
+    with pytest.raises(InputError, match="fresh=true"):
+        run(tmp_path / "workspace", small, "track.files=workspace")
