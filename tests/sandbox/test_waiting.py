@@ -161,3 +161,26 @@ def test_who_waits_on_a_closed_loop_is_passed_over():
     loop.close()
     lender.give_back(held)
     assert lender.borrow() == "thing"
+
+
+def test_who_ends_lets_go_at_once():
+    """Steps close their descriptors and end; whoever begins in the same moment gets the numbers."""
+
+    def steps(times):
+        for _ in range(times):
+            reader, writer = os.pipe()
+            os.write(writer, b"x")
+            ready = yield Wait((reader,), (), 5.0)
+            assert ready == [reader]
+            os.close(reader)
+            os.close(writer)
+
+    async def main():
+        async def one_after_the_other():
+            for times in (1, 2, 1, 3) * 20:
+                await adrive(steps(times))
+
+        await asyncio.gather(*[one_after_the_other() for _ in range(8)])
+
+    asyncio.run(main())
+    assert waiting._hubs == {}
