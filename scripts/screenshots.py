@@ -8,6 +8,7 @@ pages is checked as it goes: each picture waits for words that must be visible.
 """
 
 import argparse
+import json
 import os
 import re
 import socket
@@ -185,6 +186,20 @@ def compare(page: Any, at: str, chosen: str) -> None:
     scrolled(page, page.get_by_text("The same problem"))
 
 
+def review(page: Any, at: str, chosen: str) -> None:
+    page.goto(at.replace("/?", "/review?"))
+    settled(page, "Files untouched?")
+    scrolled(page, page.get_by_text("Sample", exact=True))
+
+
+def agent(page: Any, at: str, chosen: str) -> None:
+    page.goto(at.replace("/?", "/agent?"))
+    settled(page, "Checks")
+    page.get_by_role("tab", name="Changes").click()
+    settled(page, "against what the agent was given")
+    scrolled(page, page.get_by_text("Sample", exact=True))
+
+
 PICTURES: dict[str, tuple[Callable[[Any, str, str], None], str, str]] = {
     "problems": (problems, "sweep", "light"),
     "proof": (proof, "sweep", "dark"),
@@ -192,21 +207,23 @@ PICTURES: dict[str, tuple[Callable[[Any, str, str], None], str, str]] = {
     "runs": (runs, "sweep", "light"),
     "sample": (sample, "sweep", "dark"),
     "compare": (compare, "sweep", "light"),
+    "review": (review, "review", "light"),
+    "agent": (agent, "agent", "dark"),
 }
 """Name -> (the way there, what is open, colour scheme)."""
 
 
-def made(home: Path) -> tuple[str, str]:
-    """A sweep to look at; (its label, the id of a problem that is nice to draw)."""
-    import json
-
-    words = ("model=mock,gold", "difficulty=easy,hard", "count=3", "tracker=off", "figures=false")
-    run(home, "--multirun", *words)
-    sweep = next(path for path in (home / "outputs" / "sweeps").iterdir() if path.is_dir())
-    rows = (home / "outputs").glob("sweeps/*/*hard*/dataset.jsonl")
-    found = [json.loads(line) for line in next(iter(sorted(rows))).read_text(encoding="utf-8").splitlines()]
-    graphs = [row for row in found if row["family"] == "dag_shortest_path"]
-    return f"sweeps/{sweep.name}", max(graphs, key=lambda row: len(row["expected"]["path"]))["id"]
+def made(home: Path) -> tuple[dict[str, str], str]:
+    """Runs to look at; (their labels by kind, the id of a problem that is nice to draw)."""
+    run(home, "--multirun", "model=mock,gold", "difficulty=easy,hard", "count=3", "figures=false")
+    run(home, "stage=evaluate", "track=review", "model=scripted_reviewer", "limit=2")
+    run(home, "stage=evaluate", "track=agent", "cases=fix/failing-test")
+    outputs = home / "outputs"
+    labels = {kind: next(outputs.glob(f"*-{kind}-*")).name for kind in ("review", "agent")}
+    sweep = next(path for path in (outputs / "sweeps").iterdir() if path.is_dir())
+    rows = sorted(outputs.glob("sweeps/*/*hard*/dataset.jsonl"))[0].read_text(encoding="utf-8").splitlines()
+    graphs = [row for row in map(json.loads, rows) if row["family"] == "dag_shortest_path"]
+    return {**labels, "sweep": f"sweeps/{sweep.name}"}, max(graphs, key=lambda row: len(row["expected"]["path"]))["id"]
 
 
 def main() -> int:
@@ -216,13 +233,13 @@ def main() -> int:
     chosen = parser.parse_args()
     missing = [name for name in PICTURES if not (ASSETS / f"console-{name}.png").is_file()]
     with tempfile.TemporaryDirectory() as home:
-        label, problem = made(Path(home))
+        labels, problem = made(Path(home))
         with served(Path(home)) as address, browser() as chromium:
-            for name, (way, _, scheme) in PICTURES.items():
+            for name, (way, kind, scheme) in PICTURES.items():
                 if chosen.only not in (None, name):
                     continue
                 page = opened(chromium, scheme)
-                way(page, f"{address}/?open={quote(label)}", problem)
+                way(page, f"{address}/?open={quote(labels[kind])}", problem)
                 if not chosen.check:
                     ASSETS.mkdir(parents=True, exist_ok=True)
                     page.screenshot(path=ASSETS / f"console-{name}.png")

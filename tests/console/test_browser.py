@@ -170,6 +170,27 @@ def test_a_file_that_changes_shows_by_itself(page: Any, tmp_path: Path, run: Pat
         page.goto("about:blank")
 
 
+def test_a_site_of_another_name_gets_nothing(chromium: Any, address: str) -> None:
+    """What a page of a stranger could do by giving its own name this machine's address."""
+    port = address.rpartition(":")[2]
+    deceived = chromium.browser_type.launch(
+        executable_path=screenshots.CHROMIUM, args=["--no-sandbox", "--host-resolver-rules=MAP stranger.test 127.0.0.1"]
+    )
+    page = opened(deceived)
+    frames: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append("a frame")))
+    page.goto(f"http://localhost:{port}/")
+    page.locator("h1").first.wait_for()
+    assert frames, "under its own name it answers"
+    page.goto("about:blank")
+    frames.clear()
+    page.goto(f"http://stranger.test:{port}/")
+    page.wait_for_timeout(5000)
+    assert page.locator("h1").count() == 0
+    assert frames == []
+    deceived.close()
+
+
 def test_nothing_that_a_model_wrote_is_markup(page: Any, tmp_path: Path, run: Path) -> None:
     import json
     import shutil

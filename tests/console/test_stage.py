@@ -1,5 +1,6 @@
 """stage=console before its server runs, and stage=demo as people without a terminal see it."""
 
+import re
 import socket
 from collections.abc import Callable
 from functools import cache
@@ -107,3 +108,12 @@ def test_the_demo_ends_well_on_other_seeds(tmp_path: Path, run_proceval: Callabl
     made = run_proceval(tmp_path, "stage=demo", f"seed={seed}", "domain=graphs")
     assert made.returncode == 0, made.stderr
     assert "the problem is accepted" in made.stdout
+
+
+def test_the_pictures_of_the_documentation_are_those_that_the_script_takes() -> None:
+    from scripts import screenshots
+
+    told = set(re.findall(r"assets/(console-\w+)\.png", (screenshots.ROOT / "docs" / "console.md").read_text()))
+    assert told == {f"console-{name}" for name in screenshots.PICTURES}
+    for name in told:
+        assert (screenshots.ASSETS / f"{name}.png").read_bytes().startswith(b"\x89PNG")
