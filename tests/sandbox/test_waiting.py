@@ -176,11 +176,11 @@ def test_who_ends_lets_go_at_once():
             os.close(writer)
 
     async def main():
-        async def one_after_the_other():
-            for times in (1, 2, 1, 3) * 20:
-                await adrive(steps(times))
+        async def one_after_the_other(number):
+            for turn in range(60):
+                await adrive(steps(1 + (turn + number) % 4))
 
-        await asyncio.gather(*[one_after_the_other() for _ in range(8)])
+        await asyncio.gather(*[one_after_the_other(number) for number in range(8)])
 
     asyncio.run(main())
     assert waiting._hubs == {}
