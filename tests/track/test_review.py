@@ -203,6 +203,7 @@ def test_whoever_says_nothing_passes_nothing_and_no_judge_is_asked(tmp_path: Pat
     assert "judge:0" not in (folder / "records.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_a_refusal_is_the_reviewers_and_a_provider_fault_is_nobodys(tmp_path: Path, small: str) -> None:
     status, folder = run(tmp_path, small, "model.manner=refusing")
     assert status == 0
@@ -220,6 +221,7 @@ def test_a_refusal_is_the_reviewers_and_a_provider_fault_is_nobodys(tmp_path: Pa
     assert {v.outcome for v in _verdicts(folder)} == {"provider_fault"}
 
 
+@pytest.mark.slow
 def test_settings_that_cannot_work_are_named_before_anybody_is_asked(tmp_path: Path, small: str) -> None:
     for words, says in [
         (["strategy=best_of_n"], "strategy=flat"),
@@ -393,6 +395,7 @@ def test_a_command_can_judge_and_works_in_an_empty_folder(tmp_path: Path, small:
     assert [g.passed for g in _verdicts(folder)[0].grades] == [False, True, False]
 
 
+@pytest.mark.slow
 def test_a_case_can_be_looked_at_and_a_run_reported_again(
     tmp_path: Path, small: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
