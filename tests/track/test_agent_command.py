@@ -157,6 +157,7 @@ def test_an_endpoint_that_refuses_is_never_the_agents_wrong_answer(
     assert (verdict.outcome, report.faults) == ("provider_fault", {"connection": 1})
 
 
+@pytest.mark.slow
 def test_a_command_that_ends_badly_says_so_and_one_that_is_not_there_is_bad_input(
     suite: Path, programme: Path, box: Any, tmp_path: Path
 ) -> None:
