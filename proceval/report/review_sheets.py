@@ -118,6 +118,8 @@ def _warnings(found: Plain) -> Iterator[str]:
     for judge, cases in found["judges"]["untested"].items():
         shown = ", ".join(cases[:5]) + (f" and {len(cases) - 5} more" if len(cases) > 5 else "")
         yield f"UNTESTED JUDGE: {judge}, on {shown}: run stage=selftest with the same words"
+    if any(who.startswith("scripted_judge") for who in found["judges"]["ids"]):
+        yield "scripted_judge looks for phrases: its grades show the machinery, they support no claim about a reviewer"
     for contestant in found["contestants"]:
         for arm, cell in contestant["arms"].items():
             if cell["rewrote"]:
