@@ -43,7 +43,8 @@ def summary(place: Place) -> Any:
 
 def names(place: Place) -> list[str]:
     """Contestants; a place that cannot be read has none here, and says why when it is opened."""
-    return _names(place, place.stamp(("verdicts.jsonl", "records.parquet", "summary.json")))
+    found: list[str] = _names(place, place.stamp(("verdicts.jsonl", "records.parquet", "summary.json")))
+    return found
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner="Reading the problems ...")
