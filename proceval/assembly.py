@@ -75,9 +75,7 @@ class Taken:
 def wanted(families: Mapping[str, Family], cells: Sequence[Cell], counts: Mapping[str, int]) -> dict[Cell, int]:
     """How many distinct problems each cell can be asked for: its family's count, or the size of a smaller space."""
     spaces = {cell: families[cell[0]].space(cell[1]) for cell in cells}
-    return {
-        cell: counts[cell[0]] if space is None else min(counts[cell[0]], space) for cell, space in spaces.items()
-    }
+    return {cell: counts[cell[0]] if space is None else min(counts[cell[0]], space) for cell, space in spaces.items()}
 
 
 def shelve(journal: Journal, asked: Mapping[Cell, int]) -> dict[Cell, Shelf]:
@@ -113,7 +111,11 @@ def more(shelves: Mapping[Cell, Shelf], most: int, barren: int) -> list[Ticket]:
 
 
 def assemble(
-    folder: RunFolder, journal: Journal, families: Mapping[str, Family], cells: Sequence[Cell], counts: Mapping[str, int]
+    folder: RunFolder,
+    journal: Journal,
+    families: Mapping[str, Family],
+    cells: Sequence[Cell],
+    counts: Mapping[str, int],
 ) -> None:
     """Write dataset, certificates' index, rejections and generation.json, the last one last: it says that all is there."""
     shelves = shelve(journal, wanted(families, cells, counts))

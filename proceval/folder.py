@@ -38,8 +38,15 @@ R = TypeVar("R", bound=Record)
 
 GENERATED = ("dataset.jsonl", "generation.json", "rejections.jsonl", "certificates")
 """What stage=generate leaves, and what a later run with the same inputs takes over instead of proving it again."""
-MEASURED = ("dataset.parquet", "audit.jsonl", "audit.parquet", "material.jsonl", "verdicts.jsonl", "records.parquet",
-            "generation.partial.jsonl")
+MEASURED = (
+    "dataset.parquet",
+    "audit.jsonl",
+    "audit.parquet",
+    "material.jsonl",
+    "verdicts.jsonl",
+    "records.parquet",
+    "generation.partial.jsonl",
+)
 MADE_FROM = ".inputs"
 
 

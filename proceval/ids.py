@@ -25,9 +25,7 @@ class ModelIds(ConfigSource):
         if identity is None:
             raise ConfigLoadError(f"not the id of a model: {config_path}")
         settings = OmegaConf.merge(OmegaConf.load(config_dir() / GROUP / TEMPLATE), {"id": identity})
-        return ConfigResult(
-            provider=self.provider, path=f"ids://{identity}", config=settings, header={"package": None}
-        )
+        return ConfigResult(provider=self.provider, path=f"ids://{identity}", config=settings, header={"package": None})
 
     def is_group(self, config_path: str) -> bool:
         return False

@@ -115,9 +115,7 @@ class Journal:
 
     def decide(self, ticket: Ticket, fate: Fate) -> None:
         """Note what a candidate came to; one without a fate was not looked at."""
-        self._index.put(
-            "UPDATE mark SET fate = ? WHERE family = ? AND tier = ? AND number = ?", fate, *astuple(ticket)
-        )
+        self._index.put("UPDATE mark SET fate = ? WHERE family = ? AND tier = ? AND number = ?", fate, *astuple(ticket))
 
     def fates(self) -> Counter[str]:
         """How many candidates came to what."""

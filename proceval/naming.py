@@ -46,14 +46,18 @@ def option(node: Plain) -> str:
 def run_folder(settings: Plain, identity: str) -> str:
     """`OUTPUTS/DOMAINS-TIERS-MODEL[-what else differs from the defaults]-IDENTITY`, of one configuration always the same."""
     named, default = described(settings), usual(config_dir())
-    problems = ["all" if len(settings["domain"]) == 3 else named["domain"], named["difficulty"]] if "domain" in named else []
+    problems = (
+        ["all" if len(settings["domain"]) == 3 else named["domain"], named["difficulty"]] if "domain" in named else []
+    )
     parts = [*problems, slug(named["model"])]
     for group in ("track", "strategy", "sandbox", "prover", "audit"):
         chosen = option(settings[group])
         parts += [chosen] if chosen != default[group] else []
     mode = settings["track"].get("mode", "code")
     parts += [mode] if mode != "code" else []
-    parts += [f"{key}_{_told(settings[key])}" for key in TOLD if _told(settings[key]) != default[key].replace("null", "None")]
+    parts += [
+        f"{key}_{_told(settings[key])}" for key in TOLD if _told(settings[key]) != default[key].replace("null", "None")
+    ]
     readable = slug("-".join(part for part in parts if part))[:80].rstrip("-._")
     return os.path.join(str(settings.get("outputs", "outputs")), f"{readable}-{identity[:8]}")
 

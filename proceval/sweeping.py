@@ -76,7 +76,9 @@ def read(arguments: Sequence[str]) -> list[Override]:
         parsed = _parsed(word)
         key, _, value = word.partition("=")
         if parsed is None:
-            raise InputError(f"cannot read {word!r}: write KEY=VALUE, a value with signs of its own in quotes within quotes")
+            raise InputError(
+                f"cannot read {word!r}: write KEY=VALUE, a value with signs of its own in quotes within quotes"
+            )
         if any(one.is_sweep_override() for one in parsed) and not sweeping(list(arguments)):
             listed = f" (or write a list, {key}=[{value}])" if key in LISTS else ""
             raise InputError(f"{word}: several values; add --multirun to sweep over them{listed}")
@@ -111,7 +113,9 @@ def added(sweep: Path, found: Sequence[Override]) -> list[str]:
 
 def planned(found: Sequence[Override], params: Sequence[Override] = ()) -> int:
     """How many jobs these words and the sweeper's own parameters make."""
-    sizes = {o.key_or_group: len(list(o.sweep_string_iterator())) if o.is_sweep_override() else 1 for o in (*params, *found)}
+    sizes = {
+        o.key_or_group: len(list(o.sweep_string_iterator())) if o.is_sweep_override() else 1 for o in (*params, *found)
+    }
     return math.prod(sizes.values())
 
 
@@ -139,7 +143,9 @@ class Job:
         self.before = status_of(self.path)
         self._write({"exit_status": None, "state": "died", "overrides": self.words})  # should it be killed from here on
         self._started = time.monotonic()
-        log = self._stack.enter_context((self.path / "log.txt").open("a", encoding="utf-8", errors="replace", buffering=1))
+        log = self._stack.enter_context(
+            (self.path / "log.txt").open("a", encoding="utf-8", errors="replace", buffering=1)
+        )
         self._stack.enter_context(redirect_stdout(Tee(log, sys.stdout if self.live else None)))
         self._stack.enter_context(redirect_stderr(Tee(log, sys.stderr if self.live else None)))
         if self.live:
@@ -151,7 +157,9 @@ class Job:
         self.identity = identity
         return self.before.get("exit_status") == 0 and self.before.get("identity") == identity
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
         swallowed = isinstance(error, Exception)
         if swallowed:
             traceback.print_exception(error, file=sys.stderr)
@@ -319,12 +327,12 @@ class Launch:
         with (self.sweep / "launcher.log").open("a", encoding="utf-8") as log:
             traceback.print_exception(error, file=log)
         first = (str(error).strip().splitlines() or ["no reason given"])[0]
-        progress.say(f"proceval: the launcher broke, {type(error).__name__}: {first[:300]}; see {self.sweep / 'launcher.log'}")
+        progress.say(
+            f"proceval: the launcher broke, {type(error).__name__}: {first[:300]}; see {self.sweep / 'launcher.log'}"
+        )
         return True
 
 
 def missing(sweep: Path) -> int:
     """How many jobs of the sweep that was started last have no folder yet."""
     return max(0, _started.jobs - len(jobs(sweep)))
-
-

@@ -120,10 +120,7 @@ def _sequence(items: Any, depth: int, left: list[int]) -> str:
     if left[0] < 0:
         raise TooLarge("too many values")
     return ",".join(
-        [
-            repr(item) if type(item) is int and -_SMALL < item < _SMALL else _encode(item, depth, left)
-            for item in items
-        ]
+        [repr(item) if type(item) is int and -_SMALL < item < _SMALL else _encode(item, depth, left) for item in items]
     )
 
 
@@ -187,6 +184,6 @@ def _no_flood(keys: list[Any]) -> None:
 # Integers are read by the interpreter's own function, which is fast and refuses thousands of digits by itself; shorter
 # ones that should have been hexadecimal are found when the text is compared.
 # `float` for constants makes a new object for every NaN, so that a set keeps as many as it held.
-_scan: Callable[[str, int], tuple[Any, int]] = vars(
-    json.JSONDecoder(object_pairs_hook=_tagged, parse_constant=float)
-)["scan_once"]
+_scan: Callable[[str, int], tuple[Any, int]] = vars(json.JSONDecoder(object_pairs_hook=_tagged, parse_constant=float))[
+    "scan_once"
+]

@@ -69,7 +69,7 @@ def blocks(home: Path) -> tuple[dict[str, str], str]:
         "show": _fenced("text", show.strip()),
         "smt": _fenced("smt2", _queries(folder, chosen["id"])),
         "picture": f"![a graph of {chosen['arguments']['n']} vertices, its source marked]({PICTURE})\n",
-        "sweep": _fenced("text", sweep),
+        "sweep": _fenced("text", _sections(sweep, "Jobs", "Evaluation")),
         **_tracks(home),
     }, drawn + "\n"
 
@@ -78,14 +78,31 @@ def _tracks(home: Path) -> dict[str, str]:
     """What the two tracks print offline: a review is a measurement, an agent's failed case is a finding."""
     _, review, _ = proceval(home, "track=review", "model=scripted_reviewer", "tracker=off", "figures=false")
     _, agent, _ = proceval(home, "track=agent", "model=scripted_agent", "tracker=off", "figures=false")
-    return {"review": _fenced("text", review), "agent": _fenced("text", agent)}
+    return {
+        "review": _fenced("text", _sections(review, "Review:")),
+        "agent": _fenced("text", _sections(agent, "PASS", "FAIL", "30/30")),
+    }
+
+
+def _sections(text: str, *heads: str) -> str:
+    """The paragraphs that begin with one of these words; of several alike, as in a sweep, the last."""
+    found: dict[str, str] = {}
+    for paragraph in text.split("\n\n"):
+        first = paragraph.strip("\n").split("\n")[0]
+        if first.startswith(heads):
+            found.pop(first, None)
+            found[first] = paragraph.strip("\n")
+    return "\n\n".join(found.values())
 
 
 def _chosen(folder: Path) -> dict[str, Any]:
     """The smallest graph on which the model once gave a wrong answer."""
     failed = {row["problem_id"] for row in _rows(folder / "verdicts.jsonl") if row["outcome"] == "wrong_answer"}
     rows = [row for row in _rows(folder / "dataset.jsonl") if row["family"] == "dag_reachability"]
-    return min(rows, key=lambda row: (row["id"] not in failed, row["difficulty"] == "hard", len(str(row["arguments"])), row["id"]))
+    return min(
+        rows,
+        key=lambda row: (row["id"] not in failed, row["difficulty"] == "hard", len(str(row["arguments"])), row["id"]),
+    )
 
 
 def _queries(folder: Path, problem_id: str) -> str:

@@ -57,7 +57,9 @@ def build(entity: str, project: str, name: str) -> Any:
                     columns=[
                         reports.ParallelCoordinatesPlotColumn(reports.Config("setup_model"), display_name="model"),
                         *(
-                            reports.ParallelCoordinatesPlotColumn(summary(f"score/tier/{tier}/pass@1"), display_name=tier)
+                            reports.ParallelCoordinatesPlotColumn(
+                                summary(f"score/tier/{tier}/pass@1"), display_name=tier
+                            )
                             for tier in TIERS
                         ),
                         reports.ParallelCoordinatesPlotColumn(summary("score/pass@1"), display_name="all"),

@@ -37,7 +37,9 @@ def test_the_family_of_the_page_passes_everything(tmp_path: Path) -> None:
 
     def run(*words: str) -> str:
         environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COLUMNS": "100"}
-        done = subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-m", *words], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

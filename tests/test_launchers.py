@@ -75,7 +75,10 @@ def run(python: Path, home: Path, *words: str) -> subprocess.CompletedProcess[st
 def launcher(request) -> tuple[Path, list[str]]:
     """A launcher's Python and words, checked to be there."""
     python, module, words = LAUNCHERS[request.param]
-    there = python.is_file() and subprocess.run([str(python), "-c", f"import {module}"], capture_output=True).returncode == 0
+    there = (
+        python.is_file()
+        and subprocess.run([str(python), "-c", f"import {module}"], capture_output=True).returncode == 0
+    )
     if not there:
         assert os.environ.get("PROCEVAL_LAUNCHERS") != "required", f"{module} is not installed for {python}"
         pytest.skip(f"the extra of {request.param} is not installed: no {module} for {python}")

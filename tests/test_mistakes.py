@@ -132,7 +132,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]
         check=True,
     )
     statuses = [int(line) for line in run.stdout.split()]
-    left = {path.name for path in home.iterdir()} - {f"{n}.{end}" for n in range(len(MISTAKES)) for end in ("out", "err")}
+    left = {path.name for path in home.iterdir()} - {
+        f"{n}.{end}" for n in range(len(MISTAKES)) for end in ("out", "err")
+    }
     assert left <= {"empty.jsonl", "broken.jsonl", "foreign.jsonl", "own.py", "plain", "outputs"}
     return {
         line: (statuses[n], (home / f"{n}.out").read_text() + (home / f"{n}.err").read_text())

@@ -83,7 +83,9 @@ def test_each_job_keeps_its_own_log_and_the_dataset_is_proved_once(swept):
 def test_the_same_sweep_again_runs_only_what_did_not_end_fine(swept, run_proceval, tmp_path):
     home = tmp_path / "again"
     shutil.copytree(swept[0], home, symlinks=True)
-    before = {name: (job / "records.jsonl").stat().st_mtime_ns for name, job in jobs(home).items() if "opnai" not in name}
+    before = {
+        name: (job / "records.jsonl").stat().st_mtime_ns for name, job in jobs(home).items() if "opnai" not in name
+    }
     run = run_proceval(home, "--multirun", *SMALL, MODELS)  # one by one this time: the launcher changes no folder
     assert run.returncode == 2
     assert run.stderr.count("this job stands already") == 2
@@ -195,14 +197,19 @@ def test_run_folders_are_named_by_what_differs_from_the_defaults():
 
     assert name() == "all-easy+medium+hard-mock"
     assert name("model=mock", "strategy=flat", "seed=0") == name()
-    assert name("domain=arrays", "strategy=best_of_n", "track.mode=answer") == "arrays-easy+medium+hard-mock-best_of_n-answer"
+    assert (
+        name("domain=arrays", "strategy=best_of_n", "track.mode=answer")
+        == "arrays-easy+medium+hard-mock-best_of_n-answer"
+    )
     assert "sandbox" not in name("sandbox=process")
     assert "process" in name("sandbox=process")
     assert "seed_7" in name("seed=7")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("launcher", [(), ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")], ids=["basic", "joblib"])
+@pytest.mark.parametrize(
+    "launcher", [(), ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")], ids=["basic", "joblib"]
+)
 def test_a_killed_sweep_runs_only_what_is_missing(run_proceval, tmp_path, launcher):
     words = ("--multirun", *SMALL, "model=mock,gold", "seed=1,2", *launcher)
     process = subprocess.Popen(

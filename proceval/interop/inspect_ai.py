@@ -28,7 +28,10 @@ def proceval(release: str, mode: Mode = "code", limit: int | None = None) -> Tas
     ]
     verdicts = proved_code() if mode == "code" else proved_answer()
     return Task(
-        dataset=MemoryDataset(samples[:limit], name="proceval"), solver=generate(), scorer=verdicts, name=f"proceval_{mode}"
+        dataset=MemoryDataset(samples[:limit], name="proceval"),
+        solver=generate(),
+        scorer=verdicts,
+        name=f"proceval_{mode}",
     )
 
 

@@ -66,11 +66,18 @@ class Judge:
         """False in a forked child, where the thread does not exist."""
         return self._owner == os.getpid()
 
-    def ask(self, row: Mapping[str, Any], text: str, finish_reason: FinishReason = "stop") -> "asyncio.Future[Judgement]":
+    def ask(
+        self, row: Mapping[str, Any], text: str, finish_reason: FinishReason = "stop"
+    ) -> "asyncio.Future[Judgement]":
         """A concurrent future of the judgement. Raises InputError for a row that is no row of a release."""
         problem = rows.problem(row)
         completion = Completion(
-            text=text, finish_reason=finish_reason, prompt_tokens=None, completion_tokens=None, cost_usd=None, latency_s=0.0
+            text=text,
+            finish_reason=finish_reason,
+            prompt_tokens=None,
+            completion_tokens=None,
+            cost_usd=None,
+            latency_s=0.0,
         )
         return asyncio.run_coroutine_threadsafe(self._score(problem, completion), self._loop)  # type: ignore[return-value]
 
@@ -96,7 +103,9 @@ def judge(mode: Mode, sandbox: str = "isolated") -> Judge:
         return found
 
 
-def verdict(row: Mapping[str, Any], text: str, *, mode: Mode = "code", finish_reason: FinishReason = "stop") -> Judgement:
+def verdict(
+    row: Mapping[str, Any], text: str, *, mode: Mode = "code", finish_reason: FinishReason = "stop"
+) -> Judgement:
     """Judge one completion, blocking. Raises Unscored when the sandbox failed: that is never a wrong answer."""
     return judge(mode).ask(row, text, finish_reason).result()
 

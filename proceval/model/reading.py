@@ -86,7 +86,9 @@ def _calls(given: Any) -> tuple[ToolCall, ...]:
         arguments = function.get("arguments")
         text = arguments if isinstance(arguments, str) else json.dumps(arguments if arguments is not None else {})
         identity = str((call.get("id") if isinstance(call, Mapping) else None) or f"call_{place}")
-        found.append(ToolCall(id=_clean(identity), name=_clean(str(function.get("name") or "")), arguments=_clean(text)))
+        found.append(
+            ToolCall(id=_clean(identity), name=_clean(str(function.get("name") or "")), arguments=_clean(text))
+        )
     return tuple(found)
 
 

@@ -51,7 +51,9 @@ def card(found: Mapping[str, Any], *, title: str, repo_id: str | None, split: st
         split=split,
         rows=found["rows"],
         distribution=_distribution(found),
-        columns=table(("column", "type", "holds"), [(f"`{n}`", _type(k), _MEANS.get(n, "")) for n, k in COLUMNS.items()]),
+        columns=table(
+            ("column", "type", "holds"), [(f"`{n}`", _type(k), _MEANS.get(n, "")) for n, k in COLUMNS.items()]
+        ),
         evidence=_evidence(found),
         generation=table(
             ("what", "value"),
@@ -61,7 +63,10 @@ def card(found: Mapping[str, Any], *, title: str, repo_id: str | None, split: st
                 ("proceval", generation["versions"].get("proceval", "unknown")),
                 ("git commit", generation["git_commit"] or "unknown"),
                 ("Python", generation["versions"].get("python", "unknown")),
-                ("solvers", ", ".join(f"{n} {v}" for n, v in (generation["versions"].get("solvers") or {}).items() if v)),
+                (
+                    "solvers",
+                    ", ".join(f"{n} {v}" for n, v in (generation["versions"].get("solvers") or {}).items() if v),
+                ),
                 ("families", ", ".join(f"{name} {facts['version']}" for name, facts in found["families"].items())),
                 ("dataset SHA-256", f"`{found['dataset_sha256']}`"),
                 ("all settings", "`manifest.json`, `generation.settings`"),
@@ -103,7 +108,9 @@ def _type(kind: Any) -> str:
 
 
 def _distribution(found: Mapping[str, Any]) -> str:
-    tiers = [tier for tier in found["generation"]["settings"]["difficulty"] if tier in found["distribution"]["difficulty"]]
+    tiers = [
+        tier for tier in found["generation"]["settings"]["difficulty"] if tier in found["distribution"]["difficulty"]
+    ]
     counts = {(c["domain"], c["family"], c["difficulty"]): c["problems"] for c in found["distribution"]["cells"]}
     lines = [
         (domain, family, *(counts.get((domain, family, tier), 0) for tier in tiers))
@@ -115,7 +122,9 @@ def _distribution(found: Mapping[str, Any]) -> str:
 def _evidence(found: Mapping[str, Any]) -> str:
     tests, evidence = found["tests"], found["evidence"]
     lines = [("tests", ", ".join(f"{count} {origin}" for origin, count in tests.items()))]
-    lines += [(name, ", ".join(f"{n} {what}" for what, n in counts.items())) for name, counts in evidence.items() if counts]
+    lines += [
+        (name, ", ".join(f"{n} {what}" for what, n in counts.items())) for name, counts in evidence.items() if counts
+    ]
     return table(("", "count"), lines)
 
 

@@ -85,7 +85,10 @@ def manifest(
         "dataset_sha256": facts["sha256"]["dataset.jsonl"],
         **tally.facts(),
         "generation": {
-            **{name: facts[name] for name in ("candidates", "rejected", "shortfalls", "machine_dependent", "guess_floor")},
+            **{
+                name: facts[name]
+                for name in ("candidates", "rejected", "shortfalls", "machine_dependent", "guess_floor")
+            },
             "settings": source.settings,
             "versions": source.versions,
             "git_commit": source.git_commit,

@@ -167,7 +167,7 @@ def text(archive: zipfile.ZipFile, digest: str, kind: str = "smt2") -> str:
 
 
 LINE = re.compile(r"\((?:set-logic [A-Z_]+|declare-const [A-Za-z_]\w* (?:Bool|Int)|assert [^;|\"]+)\)")
-LITERAL = re.compile(r"\(= (\w+) (\d+|\(- \d+\))\)|\(not (\w+)\)|(?<=[ (])(?!and\b|not\b|assert\b)([A-Za-z_]\w*)(?=[ )])")
+LITERAL = re.compile(r"\(= (\w+) (\d+|\(- \d+\))\)|\(not (\w+)\)|(?<=[ (])(?!and\b|not\b|assert\b)([^\W\d]\w*)(?=[ )])")
 ONE = "; a model that differs from the witness\n(assert (not "
 LEAST = "; a model that misses a member of the witness\n(assert "
 

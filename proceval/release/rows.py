@@ -60,7 +60,11 @@ COLUMNS: dict[str, Column] = {
 
 
 def published(
-    problem: Problem, certificates: Iterable[Certificate], audit: AuditReport | None, prompts: Mapping[str, str], canary: str
+    problem: Problem,
+    certificates: Iterable[Certificate],
+    audit: AuditReport | None,
+    prompts: Mapping[str, str],
+    canary: str,
 ) -> Row:
     """The row of one problem; `audit` is None where the tests were not measured."""
     return {

@@ -58,7 +58,9 @@ def source(path: Path, settings: dict[str, Any] | None = None) -> Source:
         found = {key: stored[key] for key in KEYS}
         derived = stored["dataset"]
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-        raise InputError(f"{config}: not a run's configuration ({error}); a release says what it was made from") from error
+        raise InputError(
+            f"{config}: not a run's configuration ({error}); a release says what it was made from"
+        ) from error
     if derived is not None and Path(derived).resolve() != path.resolve():
         raise InputError(f"{path} reads its problems from {derived}; give dataset={derived}, which they were made in")
     if not files.untouched(path):

@@ -50,7 +50,9 @@ class Push:
             return 1
         repo_id, token = hub.check_name(self.repo_id), os.environ.get("HF_TOKEN")
         if not token:
-            progress.say(f"push     skipped: HF_TOKEN is not set; nothing was sent to {repo_id}, the release is in {release}")
+            progress.say(
+                f"push     skipped: HF_TOKEN is not set; nothing was sent to {repo_id}, the release is in {release}"
+            )
             return 0
         url = hub.upload(release, repo_id=repo_id, private=self.private, token=token)
         progress.say(f"push     {release} is in {repo_id}: {url}")

@@ -68,7 +68,9 @@ class Show:
             self._head("verdicts", "")
             for verdict in files.read(folder / "verdicts.jsonl", Verdict):
                 if verdict.problem_id == case.id:
-                    print(f"{verdict.arm}, sample {verdict.sample}: {verdict.outcome} (fault: {verdict.fault}) {verdict.detail}")
+                    print(
+                        f"{verdict.arm}, sample {verdict.sample}: {verdict.outcome} (fault: {verdict.fault}) {verdict.detail}"
+                    )
         return 0
 
     def _head(self, title: str, text: str) -> None:
@@ -113,7 +115,8 @@ class Show:
         self._head("verdicts", "")
         for verdict in verdicts:
             print(f"sample {verdict.sample}: {verdict.outcome} (fault: {verdict.fault}) {verdict.detail}")
-        failing = next((v for v in verdicts if not v.passed and v.scored), None)
+        failures = [v for v in verdicts if not v.passed and v.scored]
+        failing = next((v for v in failures if v.tests), failures[0] if failures else None)
         if failing is None:
             return
         for response in files.read(folder / "records.jsonl", Response):

@@ -7,7 +7,9 @@ from typing import Any
 SECRET_KEY = re.compile(r"(?i)(^|[_.-])(api_?key|key|token|secret|password|passwd|authorization|bearer|credentials?)$")
 """The last word of a key: `api_key` and `access_token` are secrets, `max_tokens` and `tokens_per_minute` are not."""
 
-SECRET_TEXT = re.compile(r"(?i)\b(sk|hf|ghp|xox[abp])[-_][a-z0-9_-]{16,}|(?<=://)[^/@\s]+:[^/@\s]+(?=@)|\bbearer\s+\S{8,}")
+SECRET_TEXT = re.compile(
+    r"(?i)\b(sk|hf|ghp|xox[abp])[-_][a-z0-9_-]{16,}|(?<=://)[^/@\s]+:[^/@\s]+(?=@)|\bbearer\s+\S{8,}"
+)
 """What gives a secret away inside any other text: well-known prefixes, and a user and password in an address."""
 
 REMOVED = "removed"

@@ -118,5 +118,3 @@ def _sweep(folder: Path) -> str | None:
     """Name of the sweep whose job this folder is, or None for a single run."""
     sweep = folder.parent
     return sweep.name if (sweep / "multirun.yaml").is_file() or sweep.parent.name == "sweeps" else None
-
-

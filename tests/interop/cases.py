@@ -18,7 +18,9 @@ def code(row: Row) -> dict[str, str]:
     call = f"right({', '.join(row['parameters'])})"
     return {
         "gold": fenced(right),
-        "gold that prints": fenced(f"print('ok' * 500)\n{inner}\n{head}    print('{row['expected']}')\n    return {call}\n"),
+        "gold that prints": fenced(
+            f"print('ok' * 500)\n{inner}\n{head}    print('{row['expected']}')\n    return {call}\n"
+        ),
         "gold after reasoning": "<think>\n```python\nx = 1\n```\n</think>\n" + fenced(right),
         "wrong": fenced(f"{head}    return -1\n"),
         "a subtype": fenced(f"{inner}\n\nclass Loose(int):\n    pass\n\n\n{head}    return Loose(3)\n"),

@@ -38,7 +38,8 @@ def verdicts(published: dict[str, Any], columns: dict[str, Any]) -> dict[str, li
     for mode, kinds in KINDS.items():
         found[mode] = [
             {
-                family: proceval.score(rows.problem(row), kinds(row)[column[family]], f"track.mode={mode}").outcome == "passed"
+                family: proceval.score(rows.problem(row), kinds(row)[column[family]], f"track.mode={mode}").outcome
+                == "passed"
                 for family, row in published.items()
             }
             for column in columns[mode]

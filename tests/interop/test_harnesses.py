@@ -155,7 +155,9 @@ def trace_of(task: Any, text: str) -> Any:
 @MODES
 def test_verifiers_gives_our_verdicts(published, columns, verdicts, taskset, mode):
     tasks = {task.data.row["family"]: task for task in taskset(mode)}
-    assert {name: task.key for name, task in tasks.items()} == {n: f"{row['id']}-{mode}" for n, row in published.items()}
+    assert {name: task.key for name, task in tasks.items()} == {
+        n: f"{row['id']}-{mode}" for n, row in published.items()
+    }
     assert all(task.data.prompt == published[name][f"prompt_{mode}"] for name, task in tasks.items())
 
     async def scored(task: Any, text: str) -> float:

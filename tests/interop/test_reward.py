@@ -80,7 +80,9 @@ def test_a_broken_sandbox_is_no_zero(published, monkeypatch):
     assert code_reward(None, texts, **{name: [row[name]] * 2 for name in PROBLEM}) == [None, None]
 
 
-@pytest.mark.parametrize("failure", [SandboxFault("no namespaces here"), OSError("no room"), ValueError("a bug of ours")])
+@pytest.mark.parametrize(
+    "failure", [SandboxFault("no namespaces here"), OSError("no room"), ValueError("a bug of ours")]
+)
 def test_a_judge_that_cannot_start_says_so_instead_of_waiting(published, monkeypatch, failure):
     class Dead:
         def start(self):

@@ -241,7 +241,10 @@ def test_a_key_that_is_missing_is_known_before_anything_is_asked(monkeypatch: py
     assert _lite(id="ollama/qwen3").missing_key() is None
     assert _lite(id="openai/own", base_url="http://127.0.0.1:9/v1").missing_key() is None
     assert http_model("http://127.0.0.1:9/v1").missing_key() is None
-    for named in (_lite(id="openai/x", key_variable="MY_KEY"), http_model("http://127.0.0.1:9/v1", key_variable="MY_KEY")):
+    for named in (
+        _lite(id="openai/x", key_variable="MY_KEY"),
+        http_model("http://127.0.0.1:9/v1", key_variable="MY_KEY"),
+    ):
         assert "MY_KEY" in (named.missing_key() or "")
     monkeypatch.setenv("GOOGLE_API_KEY", "k")
     monkeypatch.setenv("OPENAI_API_KEY", "k")

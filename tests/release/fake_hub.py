@@ -33,10 +33,16 @@ class FakeHub:
                 pass
 
             def answer(self) -> None:
-                status, body, headers = hub.reply(self.command, urllib.parse.urlsplit(self.path), self.sent(), self.headers)
+                status, body, headers = hub.reply(
+                    self.command, urllib.parse.urlsplit(self.path), self.sent(), self.headers
+                )
                 data = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(status)
-                for name, value in {"content-length": str(len(data)), "content-type": "application/json", **headers}.items():
+                for name, value in {
+                    "content-length": str(len(data)),
+                    "content-type": "application/json",
+                    **headers,
+                }.items():
                     self.send_header(name, value)
                 self.end_headers()
                 if self.command != "HEAD":
@@ -69,7 +75,9 @@ class FakeHub:
         home = self.root / repo
         return {p.relative_to(home).as_posix(): p for p in sorted(home.rglob("*")) if p.is_file()}
 
-    def reply(self, method: str, url: urllib.parse.SplitResult, body: bytes, headers: Any) -> tuple[int, Any, dict[str, str]]:
+    def reply(
+        self, method: str, url: urllib.parse.SplitResult, body: bytes, headers: Any
+    ) -> tuple[int, Any, dict[str, str]]:
         path = urllib.parse.unquote(url.path)
         self.tokens.add(str(headers.get("authorization")))
         if self.broken:
@@ -124,7 +132,9 @@ class FakeHub:
             for name, p in self.files(repo).items()
         ]
         if what == "paths-info":
-            wanted = json.loads(body)["paths"] if body[:1] == b"{" else urllib.parse.parse_qs(body.decode()).get("paths", [])
+            wanted = (
+                json.loads(body)["paths"] if body[:1] == b"{" else urllib.parse.parse_qs(body.decode()).get("paths", [])
+            )
             return [entry for entry in entries if entry["path"] in wanted]
         inside = folder.rstrip("/") + "/" if folder else ""
         entries = [entry for entry in entries if str(entry["path"]).startswith(inside)]
@@ -132,7 +142,9 @@ class FakeHub:
             return entries
         below = {str(e["path"])[len(inside) :].split("/")[0] for e in entries if "/" in str(e["path"])[len(inside) :]}
         flat = [entry for entry in entries if "/" not in str(entry["path"])[len(inside) :]]
-        return flat + [{"type": "directory", "path": inside + name, "size": 0, "oid": "0" * 40} for name in sorted(below)]
+        return flat + [
+            {"type": "directory", "path": inside + name, "size": 0, "oid": "0" * 40} for name in sorted(below)
+        ]
 
     def _resolve(self, repo: str, name: str) -> tuple[int, Any, dict[str, str]]:
         file = self.files(repo).get(name)

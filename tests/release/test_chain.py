@@ -62,7 +62,10 @@ def test_verify_sh_is_whole():
         assert step in script
     assert subprocess.run(["bash", "-n", ROOT / "scripts/verify.sh"]).returncode == 0
     ran = subprocess.run(
-        [ROOT / "scripts/verify.sh"], env={"PATH": os.environ["PATH"], "PYTHON": "/bin/false"}, capture_output=True, text=True
+        [ROOT / "scripts/verify.sh"],
+        env={"PATH": os.environ["PATH"], "PYTHON": "/bin/false"},
+        capture_output=True,
+        text=True,
     )
     assert ran.returncode == 2
     assert "pip install -e '.[test,dev]'" in ran.stderr

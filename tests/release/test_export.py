@@ -55,7 +55,9 @@ def test_the_manifest_counts_and_hashes_what_is_there(exported, made):
     assert facts["problems"] == len(problems) == sum(facts["distribution"]["domain"].values())
     assert facts["distribution"]["difficulty"] == {"easy": len(problems)}
     assert facts["distribution"]["family"] == {p.family: 1 for p in sorted(problems, key=lambda p: p.family)}
-    assert {name: one["version"] for name, one in facts["families"].items()} == {p.family: p.family_version for p in problems}
+    assert {name: one["version"] for name, one in facts["families"].items()} == {
+        p.family: p.family_version for p in problems
+    }
     assert facts["generation"]["settings"]["seed"] == "2026-11"
     assert facts["generation"]["guess_floor"] == json.loads((made / "generation.json").read_text())["guess_floor"]
     assert facts["evidence"]["status"] == {"unique": sum(facts["tests"].values())}
@@ -241,7 +243,10 @@ def test_evidence_that_is_missing_or_changed_stops_the_export(run, tmp_path):
         (lambda run: (run / "config.yaml").unlink(), "config.yaml"),
         (lambda run: (run / "config.yaml").write_text("[]"), "config.yaml"),
         (lambda run: (run / "generation.json").unlink(), "generation.json"),
-        (lambda run: (run / "config.yaml").write_text((run / "config.yaml").read_text() + "\ndataset: elsewhere\n"), "elsewhere"),
+        (
+            lambda run: (run / "config.yaml").write_text((run / "config.yaml").read_text() + "\ndataset: elsewhere\n"),
+            "elsewhere",
+        ),
     ],
     ids=["no configuration", "no mapping", "no record", "from another folder"],
 )

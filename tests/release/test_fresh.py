@@ -53,7 +53,9 @@ def test_what_yaml_takes_for_something_else_needs_quotes(word):
 
 def test_digits_are_the_number_they_always_were_and_a_quoted_number_is_a_name():
     assert rng("instance", 7).random() != rng("instance", "7").random()
-    assert config.generation_identity(config.compose("seed=7")) != config.generation_identity(config.compose("seed='7'"))
+    assert config.generation_identity(config.compose("seed=7")) != config.generation_identity(
+        config.compose("seed='7'")
+    )
 
 
 # ------------------------------------------------------------------------------------------------ overlap
@@ -126,7 +128,9 @@ def test_sets_of_two_names_share_nothing(made, families):
     for seed in ("2026-11", "2026-12", "2026-1", 42, 43):
         generate.seed = seed
         drawn[str(seed)] = {
-            f"{name} {generate._sampled(Ticket(name, 'hard', index), 0)}" for name in generate.families for index in range(20)
+            f"{name} {generate._sampled(Ticket(name, 'hard', index), 0)}"
+            for name in generate.families
+            for index in range(20)
         }
     names = list(drawn)
     shared = {(a, b): len(drawn[a] & drawn[b]) for i, a in enumerate(names) for b in names[i + 1 :]}
@@ -171,4 +175,6 @@ def test_every_raised_version_has_its_entry_in_the_errata(families):
     text = (ROOT / "ERRATA.md").read_text()
     for name, family in families.items():
         for version in range(2, family.version + 1):
-            assert re.search(rf"^\| {name} \| {version} \|", text, re.MULTILINE), f"{name} {version} is not in ERRATA.md"
+            assert re.search(rf"^\| {name} \| {version} \|", text, re.MULTILINE), (
+                f"{name} {version} is not in ERRATA.md"
+            )

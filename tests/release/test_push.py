@@ -89,7 +89,9 @@ def test_a_hub_that_refuses_or_is_not_there_costs_nothing(server, exported, monk
         hub.upload(exported, repo_id="me/problems", private=True, token="hf_test")
 
 
-@pytest.mark.parametrize("name", ["problems", "a/b/c", "/x", "me/", "me/..", "me/a--b", "m e/x", "https://hub/me/x", ""])
+@pytest.mark.parametrize(
+    "name", ["problems", "a/b/c", "/x", "me/", "me/..", "me/a--b", "m e/x", "https://hub/me/x", ""]
+)
 def test_a_name_that_is_no_repository_is_refused_first(exported, name):
     with pytest.raises(InputError, match="USER/NAME"):
         push(exported, name)
@@ -167,7 +169,10 @@ def exchange_proofs(row: dict[str, Any]) -> None:
 
 
 def measured(row: dict[str, Any]) -> None:
-    row["audit"] = {name: 1 for name in arrow_schema().field("audit").type.names} | {"audit": "a", "template_sha256": "b"}
+    row["audit"] = {name: 1 for name in arrow_schema().field("audit").type.names} | {
+        "audit": "a",
+        "template_sha256": "b",
+    }
 
 
 SPOILT: dict[str, tuple[Callable[[Path], Any], str]] = {

@@ -32,7 +32,9 @@ def faults(folder: Path, row: Row, decide: Callable[[str], str] = by_z3) -> list
 def run(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """The published file, in another folder, deaf to this checkout (-I)."""
     command = [sys.executable, "-I", str(folder / "recheck.py"), *words]
-    return subprocess.run(command, cwd="/", env={**os.environ, **environment}, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        command, cwd="/", env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
+    )
 
 
 def test_it_imports_nothing_but_the_standard_library_and_a_solver(exported):
@@ -47,7 +49,9 @@ def test_every_label_of_every_family_is_proved_again(exported):
     ran = run(exported)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     facts = json.loads((exported / "manifest.json").read_text())
-    assert set(facts["families"]) == {name for group in build(compose(*WORDS)["domain"], "domain").values() for name in group}
+    assert set(facts["families"]) == {
+        name for group in build(compose(*WORDS)["domain"], "domain").values() for name in group
+    }
     assert f"{facts['problems']} of {facts['problems']} problems, {sum(facts['tests'].values())} labels" in ran.stdout
     assert "differences: 0, undecided: 0" in ran.stdout
     assert sha256((exported / "manifest.json").read_bytes()).hexdigest() in ran.stdout
@@ -63,7 +67,11 @@ def test_any_solver_will_do(exported, solver):
 
 @pytest.mark.parametrize(
     ("words", "names"),
-    [(["--folder", "/nonsense"], "manifest.json"), (["--solver", "guess"], "--solver"), (["--sample", "x"], "--sample")],
+    [
+        (["--folder", "/nonsense"], "manifest.json"),
+        (["--solver", "guess"], "--solver"),
+        (["--sample", "x"], "--sample"),
+    ],
 )
 def test_wrong_usage_is_one_sentence_and_status_2(exported, words, names):
     ran = run(exported, *words)
@@ -114,7 +122,10 @@ CHANGES: dict[str, tuple[Callable[[Row], Any], str]] = {
     "a certificate's answer": (lambda row: row["evidence"][0].update(answer="-7"), "the witness says"),
     "a proof is missing": (lambda row: row["evidence"].pop(), "has no certificate"),
     "two proofs of one test": (lambda row: row["evidence"].append(row["evidence"][0]), "two certificates"),
-    "a proof of no test": (lambda row: row["evidence"].append({**row["evidence"][0], "test": 77}), "which the row has not"),
+    "a proof of no test": (
+        lambda row: row["evidence"].append({**row["evidence"][0], "test": 77}),
+        "which the row has not",
+    ),
     "proofs exchanged": (swapped, "witness"),
     "half a proof exchanged": (half_swapped, "does not begin with the first"),
     "a status": (lambda row: row["evidence"][0].update(status="ambiguous"), "does not go from"),
@@ -192,7 +203,9 @@ def test_changed_files_are_named(release, rows):
 
 
 def test_the_data_of_direct_arguments_are_hashed_too(exported, release):
-    row = next(row for _, row in recheck.rows(release) if any(o["data_sha256"] for e in row["evidence"] for o in e["opinions"]))
+    row = next(
+        row for _, row in recheck.rows(release) if any(o["data_sha256"] for e in row["evidence"] for o in e["opinions"])
+    )
     item = next(item for item in row["evidence"] if any(o["data_sha256"] for o in item["opinions"]))
     item["opinions"][-1]["data_sha256"] = "cd" * 32
     assert any("cdcd" in sentence and ".json" in sentence for _, sentence in faults(release, row))

@@ -89,9 +89,20 @@ def test_every_field_of_the_evidence_is_published():
 
 def test_a_measured_row_counts_its_mutants():
     mutant = Mutant(
-        id="m", operator="o", line=1, column=0, before="<", after=">", fate="killed", kill_kind="value", killed_by=0, reason=None
+        id="m",
+        operator="o",
+        line=1,
+        column=0,
+        before="<",
+        after=">",
+        fate="killed",
+        kill_kind="value",
+        killed_by=0,
+        reason=None,
     )
-    report = AuditReport(problem_id="0" * 20, audit="standard 1", template_sha256="t", mutants=(mutant, mutant), fault=None)
+    report = AuditReport(
+        problem_id="0" * 20, audit="standard 1", template_sha256="t", mutants=(mutant, mutant), fault=None
+    )
     row = rows.published(a_problem({"n": 1}, 2), [], report, PROMPTS, "canary")
     assert row["audit"]["killed"] == row["audit"]["mutants"] == 2
     assert row["audit"]["survived"] == 0
@@ -99,7 +110,9 @@ def test_a_measured_row_counts_its_mutants():
         assert back == row
 
 
-@pytest.mark.parametrize("row", [{}, {"id": 1}, {name: "{" for name in rows.PROBLEM}], ids=["empty", "short", "no JSON"])
+@pytest.mark.parametrize(
+    "row", [{}, {"id": 1}, {name: "{" for name in rows.PROBLEM}], ids=["empty", "short", "no JSON"]
+)
 def test_what_is_no_row_is_refused_in_one_sentence(row):
     with pytest.raises(InputError, match="not a row of a proceval release") as caught:
         rows.problem(row)

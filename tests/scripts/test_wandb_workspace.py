@@ -47,7 +47,11 @@ def test_panels_name_what_runs_log(tmp_path: Path) -> None:
     assert {"Models by tiers", "Frontier", "Failures"} <= set(sections)
     assert all(sections.values())
     names = {key.removeprefix("summary_metrics.").removeprefix("summary:") for key in keys(sections)}
-    asked = {name for name in names if name.split("/")[0] in ("score", "accuracy", "spent", "tier", "curve", "audit", "proofs")}
+    asked = {
+        name
+        for name in names
+        if name.split("/")[0] in ("score", "accuracy", "spent", "tier", "curve", "audit", "proofs")
+    }
     optional = {f"score/tier/{tier}/pass@1" for tier in wandb_workspace.TIERS}
     optional |= {f"score/outcome/{outcome}" for outcome in wandb_workspace.FAILURES}
     optional |= {f"score/family/{family}/pass@1" for family in wandb_workspace.FAMILIES}
