@@ -10,8 +10,8 @@ TARGET = "_target_"
 TOLD = ("seed", "count", "samples", "limit")
 """Top-level keys that a folder's name holds where they differ from the defaults; any other key is in its identity."""
 
-OF_AGENTS = ("model", "strategy", "track", "sandbox")
-"""Parts that make an agent's run; the others are of proved problems."""
+OF_CASES = ("model", "strategy", "track", "sandbox")
+"""Parts that make a run over cases of a track's own; the others are of proved problems."""
 
 Plain = dict[str, Any]
 
@@ -35,7 +35,7 @@ def described(settings: Plain) -> dict[str, str]:
         "audit": option(settings["audit"]),
         "seed": str(settings["seed"]),
     }
-    return {key: name for key, name in made.items() if option(settings["track"]) != "agent" or key in OF_AGENTS}
+    return {key: name for key, name in made.items() if option(settings["track"]) == "solve" or key in OF_CASES}
 
 
 def option(node: Plain) -> str:
