@@ -78,6 +78,15 @@ def test_the_pinned_bytes_come_out_on_every_python():
     _check("pinned.py")
 
 
+def test_the_reference_of_keys_is_what_conf_and_constructors_say():
+    _check("configuration.py")
+
+
+@pytest.mark.slow
+def test_the_gallery_shows_what_is_proved():
+    _check("gallery.py")
+
+
 @pytest.mark.slow
 def test_the_readme_shows_what_the_commands_print():
     _check("readme.py")
