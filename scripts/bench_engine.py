@@ -6,7 +6,9 @@
 Every row is a process of its own against the same scripted endpoint (tests/engine/server.py, which runs in another
 process and is not counted). `client` asks through the same model class without the engine: the difference is what
 durability, limits, keys and verdicts cost. Scoring is left out (a judge that looks at nothing): sandboxes have their own
-benchmark. PYTHON is an interpreter that has inspect-ai or lm-eval installed, in an environment of its own.
+benchmark. PYTHON is an interpreter that has inspect-ai (and openai) or lm-eval installed, in an environment of its own;
+these harnesses score by comparing two strings, and stand beside the client that they ask through. A row is a figure only
+if the endpoint answered every sample once and the row's own records hold every answer; else it says why it failed.
 """
 
 import argparse
@@ -24,35 +26,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-INSPECT = """
-import sys
-from inspect_ai import Task, eval, task
-from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import GenerateConfig, get_model
-from inspect_ai.scorer import match
-from inspect_ai.solver import generate
-base_url, samples, flight, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-model = get_model("openai/scripted", base_url=base_url, api_key="none",
-                  config=GenerateConfig(max_connections=flight, max_tokens=256))
-data = MemoryDataset([Sample(input=f"problem {n}", target="x") for n in range(samples)])
-eval(Task(dataset=data, solver=generate(), scorer=match()), model=model, log_dir=folder, display="none", max_samples=flight)
-"""
+from scripts.rival_harnesses import HEAD, OF_INSPECT, OF_LM_EVAL, TAIL, Rival  # noqa: E402
 
-LM_EVAL = """
-import json, os, sys
-base_url, samples, flight, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-os.environ["OPENAI_API_KEY"] = "none"
-data = os.path.join(folder, "data.jsonl")
-with open(data, "w") as out:
-    for n in range(samples):
-        out.write(json.dumps({"q": f"problem {n}", "a": "x"}) + "\\n")
-import lm_eval
-task = {"task": "bench", "dataset_path": "json", "dataset_kwargs": {"data_files": {"test": data}}, "test_split": "test",
-        "output_type": "generate_until", "doc_to_text": "{{q}}", "doc_to_target": "{{a}}",
-        "generation_kwargs": {"max_gen_toks": 256, "until": []}, "metric_list": [{"metric": "exact_match"}]}
-lm_eval.simple_evaluate(model="local-chat-completions", tasks=[task], apply_chat_template=True, log_samples=True,
-    model_args=f"model=scripted,base_url={base_url}/chat/completions,num_concurrent={flight},tokenized_requests=False")
-"""
+Row = dict[str, float]
+WARM = 50  # samples that a row runs before it is measured
+
+
+class Failed(Exception):
+    """A row that has no figure, with the reason."""
 
 
 def client(base_url: str, samples: int, flight: int, kind: str) -> None:
@@ -111,7 +92,7 @@ def made(kind: str, base_url: str) -> Any:
 def one(function: str, base_url: str, samples: int, flight: int, kind: str) -> None:
     """Run one row in this process and print what it took."""
     rows = {"client": client, "engine": engine, "memory": memory}
-    rows[function](base_url, min(50, samples), min(50, flight), kind)  # imports, pools
+    rows[function](base_url, min(WARM, samples), min(WARM, flight), kind)  # imports, pools
     before = resource.getrusage(resource.RUSAGE_SELF)
     started = time.monotonic()
     rows[function](base_url, samples, flight, kind)
@@ -120,21 +101,42 @@ def one(function: str, base_url: str, samples: int, flight: int, kind: str) -> N
     print(json.dumps({"cpu_s": cpu, "wall_s": time.monotonic() - started, "rss_mb": after.ru_maxrss / 1024}))
 
 
-def foreign(python: str, program: str, base_url: str, samples: int, flight: int) -> dict[str, float]:
-    """CPU of two runs of another harness, so that its start-up cancels: the larger minus a small one, once warm."""
-    found: list[tuple[float, float, float]] = []
-    for count in (50, 50, 50 + samples):
-        with tempfile.TemporaryDirectory() as folder:
-            before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-            command = [python, "-c", program, base_url, str(count), str(flight), folder]
-            subprocess.run(
-                command, check=True, cwd=folder, capture_output=True, env={**os.environ, "HF_HUB_OFFLINE": "1"}
-            )
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            found.append((cpu, time.monotonic() - started, after.ru_maxrss / 1024))
-    _, small, large = found
-    return {"cpu_s": large[0] - small[0], "wall_s": large[1] - small[1], "rss_mb": large[2]}
+def foreign(python: str, rival: Rival, options: argparse.Namespace, served: Any, flight: int) -> Row:
+    """What `samples` more cost another harness in one process, once warm, so that its start-up and set-up cancel.
+
+    Raises `Failed` unless the endpoint and the harness's own records both count every sample.
+    """
+    samples, total = options.samples, options.samples + 3 * WARM
+    served.script(latency_s=options.latency_s, keep=False)
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": folder}
+        words = [python, "-c", HEAD + rival.once + TAIL, served.base_url, str(samples), str(WARM), str(flight), folder]
+        finished(words, folder, environment)
+        found = json.loads(finished([python, "-c", rival.tally, folder], folder, environment).splitlines()[-1])
+        if found["error"] or found["rows"] != total:
+            raise Failed(f"its records hold {found['rows']} of {total} answers; {found['error'] or 'no error'}")
+        _, less, more = json.loads((Path(folder) / "used.json").read_text())
+    gone = {name: more[name] - less[name] for name in ("cpu_s", "wall_s")}
+    return {**more, **gone, "peak": answered(served, total)}
+
+
+def finished(words: list[str], folder: str, environment: dict[str, str]) -> str:
+    """What a program printed; `Failed` with the last line of its complaint if it did not end well."""
+    try:
+        ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=environment)
+    except OSError as error:
+        raise Failed(str(error)) from None
+    if ended.returncode:
+        raise Failed((ended.stderr.strip().splitlines() or [f"exit status {ended.returncode}"])[-1])
+    return ended.stdout
+
+
+def answered(served: Any, samples: int) -> int:
+    """The most requests the endpoint had at once; `Failed` unless it answered each sample exactly once."""
+    seen = served.stats()
+    if not seen["requests"] == seen["answered"] == samples:
+        raise Failed(f"the server saw {seen['requests']} requests and gave {seen['answered']} of {samples} answers")
+    return int(seen["peak"])
 
 
 def main() -> None:
@@ -142,9 +144,11 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=1000)
     parser.add_argument("--latency-s", type=float, default=0.05)
     parser.add_argument("--rounds", type=int, default=3, help="the cheapest of so many runs is shown: noise only adds")
+    parser.add_argument("--rival-rounds", type=int, default=1, help="the same for other harnesses, which take longer")
+    parser.add_argument("--flight", type=int, nargs="+", default=[50, 500])
     parser.add_argument("--inspect", metavar="PYTHON")
     parser.add_argument("--lm-eval", metavar="PYTHON")
-    parser.add_argument("--skip-litellm", action="store_true")
+    parser.add_argument("--kinds", nargs="*", default=["openai_http", "litellm"], help="the engine's own clients")
     parser.add_argument("--memory", type=int, nargs="+", metavar="SAMPLES")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -157,38 +161,59 @@ def main() -> None:
     for samples in options.memory or ():
         found = row("memory", served.base_url, samples, 50, "openai_http")
         print(f"{samples:7,} samples, then resumed: peak {found['rss_mb']:.1f} MB", flush=True)
-    if options.memory:
-        return served.close()
-    print(f"{options.samples} samples, {options.latency_s * 1000:g} ms latency")
-    print(f"{'what':28s}{'in flight':>10s}{'ms CPU a sample':>18s}{'wall s':>9s}{'RSS MB':>9s}")
-    kinds = ["openai_http"] + ([] if options.skip_litellm else ["litellm"])
-    for flight in (50, 500):
-        for kind in kinds:
-            rows: dict[str, dict[str, float]] = {}
-            for _ in range(options.rounds):
-                for function in ("client", "engine"):
-                    found = row(function, served.base_url, options.samples, flight, kind)
-                    rows[function] = min(found, rows.get(function, found), key=lambda r: r["cpu_s"])
-            cost = {function: found["cpu_s"] for function, found in rows.items()}
-            for function, found in rows.items():
-                show(f"{function} {kind}", flight, options.samples, found)
-            above = (cost["engine"] - cost["client"]) / options.samples * 1000
-            print(f"{'  engine above its client':28s}{flight:10d}{above:18.3f}")
-        for name, python, program in (("inspect", options.inspect, INSPECT), ("lm-eval", options.lm_eval, LM_EVAL)):
-            if python:
-                show(name, flight, options.samples, foreign(python, program, served.base_url, options.samples, flight))
+    if not options.memory:
+        table(options, served)
     served.close()
 
 
-def row(function: str, base_url: str, samples: int, flight: int, kind: str) -> dict[str, float]:
+def table(options: argparse.Namespace, served: Any) -> None:
+    print(f"{options.samples} samples, {options.latency_s * 1000:g} ms latency, the cheapest of {options.rounds} runs")
+    print(f"{'what':30s}{'in flight':>10s}{'peak':>6s}{'ms CPU a sample':>18s}{'wall s':>9s}{'RSS MB':>9s}")
+    for flight in options.flight:
+        for kind in options.kinds:
+            ours(options, served, flight, kind)
+        for python, rivals in ((options.inspect, OF_INSPECT), (options.lm_eval, OF_LM_EVAL)):
+            for rival in rivals if python else ():
+                try:
+                    runs = [foreign(python, rival, options, served, flight) for _ in range(options.rival_rounds)]
+                except Failed as error:
+                    print(f"{rival.name:30s}{flight:10d}  failed: {error}", flush=True)
+                else:
+                    show(rival.name, flight, options.samples, min(runs, key=lambda r: r["cpu_s"]))
+
+
+def ours(options: argparse.Namespace, served: Any, flight: int, kind: str) -> None:
+    """The model class alone and under the engine, in turns, so that a busy moment of the machine meets both."""
+    rows: dict[str, Row] = {}
+    samples = options.samples
+    for _ in range(options.rounds):
+        for function in ("client", "engine"):
+            served.script(latency_s=options.latency_s, keep=False)
+            found = row(function, served.base_url, samples, flight, kind)
+            try:
+                found["peak"] = answered(served, samples + min(WARM, samples))
+            except Failed as error:
+                print(f"{f'{function} {kind}':30s}{flight:10d}  failed: {error}", flush=True)
+                return
+            rows[function] = min(found, rows.get(function, found), key=lambda r: r["cpu_s"])
+    for function, found in rows.items():
+        show(f"{function} {kind}", flight, samples, found)
+    above = (rows["engine"]["cpu_s"] - rows["client"]["cpu_s"]) / samples * 1000
+    print(f"{'  engine above its client':30s}{flight:10d}{'':6s}{above:18.3f}", flush=True)
+
+
+def row(function: str, base_url: str, samples: int, flight: int, kind: str) -> Row:
     command = [sys.executable, __file__, "--one", function, base_url, str(samples), str(flight), kind]
-    found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    found: Row = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     return found
 
 
-def show(what: str, flight: int, samples: int, found: dict[str, float]) -> None:
+def show(what: str, flight: int, samples: int, found: Row) -> None:
     each = found["cpu_s"] / samples * 1000
-    print(f"{what:28s}{flight:10d}{each:18.3f}{found['wall_s']:9.2f}{found['rss_mb']:9.0f}", flush=True)
+    print(
+        f"{what:30s}{flight:10d}{found['peak']:6.0f}{each:18.3f}{found['wall_s']:9.2f}{found['rss_mb']:9.0f}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":
