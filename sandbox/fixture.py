@@ -118,11 +118,19 @@ def difference(before: dict[str, Entry], after: dict[str, Entry]) -> list[Change
     return [Change(path, old, new) for path, old, new in pairs if old != new]
 
 
+def shown(name: str) -> str:
+    """A name as text that UTF-8 can hold: bytes of it that are none appear as a backslash and their number."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def unified(path: str, before: bytes | None, after: bytes | None) -> str:
     """A unified diff of two versions of a file, None for "not there"; one line where either is not UTF-8 text.
 
+    The path is written as `shown` gives it, so that the diff is text that UTF-8 can hold.
+
     The work is bounded: versions that differ over thousands of lines are shown as one block taken out and one put in.
     """
+    path = shown(path)
     try:
         old, new = ("" if content is None else content.decode("utf-8") for content in (before, after))
     except UnicodeDecodeError:

@@ -150,7 +150,7 @@ class Workspace:
                 parts.append(fixture.unified(change.path, before, after))
             if kinds != {"file"} or (change.before and change.after and change.before.digest == change.after.digest):
                 parts.append(f"{change.path}: {_describe(change.before)} -> {_describe(change.after)}\n")
-        return "".join(parts)
+        return fixture.shown("".join(parts))
 
     def restore(self, patterns: Sequence[str]) -> Sequence[Change]:
         """Put what the patterns cover back as it was in the folder copied from, and remove what was added there.

@@ -14,6 +14,7 @@ from proceval.scorer.python_tree import ENTRY_POINT, program
 from proceval.scorer.ruby import translate
 from proceval.workshop import CaseFault, Workshop
 from sandbox.contract import Execution, Job, Limits
+from sandbox.fixture import shown
 from sandbox.workspace import Workspace
 
 _MATCH = "import re\n\n\ndef matches(pattern, text):\n    return re.search(pattern, text) is not None\n"
@@ -183,10 +184,10 @@ def _looked_for(check: AgentCheck, where: str, text: str) -> tuple[bool, str]:
 
 
 def _sources(workspace: Workspace) -> dict[str, str]:
-    """The Python files of a workspace, up to a few megabytes in all."""
+    """The Python files of a workspace with names in UTF-8, up to a few megabytes in all."""
     found, left = {}, _MOST_SOURCE_BYTES
     for path, entry in workspace.list().items():
-        if entry.kind == "file" and path.endswith(".py") and entry.size_bytes <= left:
+        if entry.kind == "file" and path.endswith(".py") and shown(path) == path and entry.size_bytes <= left:
             left -= entry.size_bytes
             text = _text(workspace, path)
             if text is not None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from proceval.folder import write_atomically
 from proceval.protocols import Judgement, Task
 from proceval.scorer.expectations import Graded
+from sandbox.fixture import shown
 
 
 def folder(task: Task) -> Path:
@@ -18,7 +19,7 @@ def folder(task: Task) -> Path:
 
 def transcript(task: Task, text: str) -> None:
     """Every message in order, the prompt first, with what each answer took."""
-    write_atomically(folder(task) / "transcript.jsonl", text)
+    write_atomically(folder(task) / "transcript.jsonl", shown(text))
 
 
 def checks(task: Task, judgement: Judgement, graded: Graded | None) -> None:
@@ -37,4 +38,4 @@ def checks(task: Task, judgement: Judgement, graded: Graded | None) -> None:
     }
     write_atomically(folder(task) / "checks.json", json.dumps(found, indent=1) + "\n")
     if graded is not None:
-        write_atomically(folder(task) / "workspace.diff", graded.diff)
+        write_atomically(folder(task) / "workspace.diff", shown(graded.diff))

@@ -11,6 +11,7 @@ from typing import Any
 from proceval.errors import Unscored
 from proceval.schema import ToolCall
 from sandbox.command import CommandOutcome
+from sandbox.fixture import shown
 from sandbox.shell import FOLDER
 from sandbox.workspace import Workspace
 
@@ -79,7 +80,10 @@ class Tools:
         self._workspace, self._names, self._most = workspace, tuple(names), result_characters
 
     async def call(self, call: ToolCall) -> str:
-        """What the tool answers, or why it cannot; raises Unscored when the sandbox fails."""
+        """What the tool answers, or why it cannot, as text that UTF-8 can hold; raises Unscored when the sandbox fails."""
+        return shown(await self._answer(call))
+
+    async def _answer(self, call: ToolCall) -> str:
         try:
             arguments = self._arguments(call)
             work: Callable[..., Any] = getattr(self, f"_{call.name}")
