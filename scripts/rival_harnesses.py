@@ -76,7 +76,7 @@ import asyncio
 from openai import AsyncOpenAI
 
 async def asked(samples, answers):
-    client, numbers = AsyncOpenAI(base_url=base_url, api_key="none", max_retries=0), iter(range(samples))
+    client, numbers = AsyncOpenAI(base_url=base_url, api_key="none", max_retries=0, timeout=600), iter(range(samples))
 
     async def worker():
         for n in numbers:
