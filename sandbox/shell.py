@@ -230,7 +230,8 @@ def _mount_own(options: Options) -> list[str]:
     handles = [os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC) for path in covered]
     missing = []
     try:
-        syscalls.mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+        # Read-only: processes of one user could else write in each other's memory, a checked one in its checker's.
+        syscalls.mount("proc", "/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
     except OSError as error:
         syscalls.mount("tmpfs", "/proc", "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k")
         missing.append(f"/proc ({error.strerror})")

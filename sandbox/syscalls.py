@@ -71,7 +71,7 @@ process_vm_readv 270 process_vm_writev 271 finit_module 273 bpf 280 userfaultfd 
 """
 _FORBIDDEN_EVERYWHERE = """
 io_uring_setup 425 io_uring_enter 426 io_uring_register 427 open_tree 428 move_mount 429 fsopen 430 fsconfig 431
-fsmount 432 fspick 433 mount_setattr 442
+fsmount 432 fspick 433 pidfd_getfd 438 mount_setattr 442
 """
 _OWN = {
     "x86_64": {"capset": 126, "pivot_root": 155, "seccomp": 317, "clone": 56},

@@ -53,7 +53,7 @@ def parts() -> tuple[dict[str, Any], Any, Any]:
     del settings["domain"]["arrays"]["monotonic_split"]
     return (
         config.build(settings["domain"], "domain"),
-        config.build(settings["prover"], "prover"),
+        config.build(settings["prover"] | {"limits": settings["prover"]["limits"] | {"cpu_s": 2.0}}, "prover"),
         config.build(settings["audit"], "audit"),
     )
 

@@ -6,6 +6,7 @@ Wall time, a lost child and a MemoryError that does not come back are faults: ne
 
 import os
 import reprlib
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from sandbox.worker import Reply, Worker
 
 Rows = list["Row"]
 _SHOWN = 200
+_FRAMES = 1000
+"""Calls that a mutant may nest, however deep its caller stands."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,7 @@ def _why(reply: Reply) -> str:
 
 def _handle(work: _Work, section: Section) -> _Done:
     """In the child: measure the reference, then run every mutant on every test."""
+    sys.setrecursionlimit(_depth() + _FRAMES)
     measured = measure(Function(work.reference, work.entry_point), work.tests, work.factor, work.base)
     misses = {i: _did(case) for i, case in enumerate(measured) if isinstance(case, Outcome)}
     rows = []
@@ -136,6 +140,13 @@ def _handle(work: _Work, section: Section) -> _Done:
         kills = tuple(outcome.kill if outcome else None for outcome in outcomes)
         rows.append(Row(kills, tuple(map(_text, outcomes)) if work.values else ()))
     return _Done(misses, rows)
+
+
+def _depth() -> int:
+    frame, depth = sys._getframe(), 0
+    while frame.f_back is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth
 
 
 class _Brief(reprlib.Repr):

@@ -267,6 +267,18 @@ def alive(marker):
     return found
 
 
+@pytest.mark.parametrize("whom", ["os.getppid()", "2", "1"])
+def test_checked_code_cannot_write_in_the_memory_of_what_checks_it(space, whom):
+    """The shell that runs a check is of the same user: with its memory in reach any check can be made to exit 0."""
+    tries = f"    open(f'/proc/{{{whom}}}/mem', 'r+b', 0)\n    print('open')\n"
+    attack = f"import os\ntry:\n{tries}except OSError as e:\n    print('shut')\n"
+    space.write("attack.py", attack.encode())
+    outcome = space.run("python3 attack.py; exit 3")
+    assert (outcome.exit_code, outcome.stdout) == (3, "shut\n"), outcome.stderr
+    ptrace = "import ctypes; print(ctypes.CDLL(None, use_errno=True).ptrace(16, 2, 0, 0))"
+    assert space.run(f'python3 -c "{ptrace}"').stdout == "-1\n"
+
+
 @pytest.mark.parametrize("ends", ["by itself", "by the wall", "by cancelling"])
 def test_no_process_and_no_folder_survives(ends, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
