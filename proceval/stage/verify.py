@@ -5,7 +5,6 @@ the solver, the oracle and the reference. Whatever differs is named by row and f
 """
 
 import gzip
-import json
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,23 +15,32 @@ from typing import Any, Literal
 from proceval import folder as files
 from proceval.errors import InputError, Malformed
 from proceval.folder import RunFolder
-from proceval.problem import problem_id, prove_once, specified
+from proceval.problem import prove_once, specified
 from proceval.protocols import Family, Prover, Section
 from proceval.register import Register
 from proceval.release import overlap
+from proceval.release.content import (
+    Fault,
+    ReadData,
+    Unreadable,
+    answers,
+    argued,
+    content,
+    contradictions,
+    numbered,
+    same,
+    short,
+    solver,
+)
 from proceval.release.write import is_release
 from proceval.schema import Certificate, Opinion, Problem
-from proceval.seeding import canonical, text_digest
-from proceval.smt import Argument
+from proceval.seeding import text_digest
 from proceval.stage import progress
 from proceval.stage.push import passes
 from sandbox.worker import Pool, Reply
 
 TEXT_BYTES = 1 << 28
 """No text of a certificate is longer: unpacking stops here."""
-
-Fault = tuple[str, str]
-"""(field, what is wrong with it)."""
 
 
 class Verify:
@@ -153,23 +161,20 @@ class Verify:
                 )
             ]
         return [
-            *_content(problem, family),
+            *content(problem, family),
             *self._tests(problem, family, evidence, source, section),
         ]
 
     def _tests(
         self, problem: Problem, family: Family, evidence: list[Certificate], source: Path, section: Any
     ) -> Iterator[Fault]:
-        namespace: dict[str, Any] = {"__name__": "reference"}
-        exec(family.reference, namespace)  # our own text, not the file's
+        reference = solver(family)
         by_test = {item.test: item for item in evidence}
         if len(by_test) != len(evidence):
             yield "certificates", "two certificates for one test"
-        numbered = [*enumerate(problem.tests), *((-1 - i, test) for i, test in enumerate(problem.examples))]
-        for stray in sorted(set(by_test) - {number for number, _ in numbered}):
+        for stray in sorted(set(by_test) - {number for number, _, _ in numbered(problem)}):
             yield "certificates", f"certificate for test {stray}, which the problem does not have"
-        for number, test in numbered:
-            field = f"tests.{number}" if number >= 0 else f"examples.{-1 - number}"
+        for number, field, test in numbered(problem):
             try:
                 spec = specified(family, test.arguments)
             except Malformed as error:
@@ -180,16 +185,12 @@ class Verify:
                 yield f"{field}.arguments", f"{proof.status} instead of unique ({proof.reason})"
                 continue
             if not same(test.expected, proof.answer):
-                yield f"{field}.expected", f"{_short(test.expected)}, but the proved answer is {_short(proof.answer)}"
-            truth = family.oracle(test.arguments)
-            if truth.status != "unique" or not same(proof.answer, truth.answer):
-                yield f"{field}.expected", f"the oracle says {truth.status} {_short(truth.answer)}"
-            given = namespace[family.entry_point](**json.loads(json.dumps(test.arguments)))
-            if not same(proof.answer, given):
-                yield f"{field}.expected", f"the reference returns {_short(given)}"
+                yield f"{field}.expected", f"{short(test.expected)}, but the proved answer is {short(proof.answer)}"
+            yield from answers(field, test, proof.answer, family, reference)
             yield from _compare_evidence(field, by_test.get(number), proof, family, source)
             if spec.evidence is not None and number in by_test:
-                yield from _stored_argument(field, by_test[number], spec.evidence, test.expected, source)
+                where, opinions = f"certificate of {field}, {spec.evidence.name}", by_test[number].opinions
+                yield from argued(where, opinions, spec.evidence, test.expected, _data(source))
 
 
 def _certificates(register: Register, problem: Problem) -> list[Certificate]:
@@ -199,51 +200,6 @@ def _certificates(register: Register, problem: Problem) -> list[Certificate]:
 
 def _prefixed(section: Section, field: str) -> Section:
     return lambda label: section(f"{field} {label}")
-
-
-def _content(problem: Problem, family: Family) -> Iterator[Fault]:
-    """What a row says about itself against what its family says."""
-    for field, ours in (
-        ("domain", family.domain),
-        ("statement", family.statement),
-        ("entry_point", family.entry_point),
-        ("parameters", tuple(family.parameters)),
-        ("reference", family.reference),
-    ):
-        if getattr(problem, field) != ours:
-            yield field, f"differs from version {family.version} of {family.name}"
-    if problem.difficulty not in family.tiers:
-        yield "difficulty", f"{problem.difficulty!r} is not among difficulty=; known here: {', '.join(family.tiers)}"
-    elif not family.fits(problem.arguments, problem.difficulty):
-        yield "difficulty", f"the instance has not the size of tier {problem.difficulty}"
-    identity = problem_id(
-        family=problem.family,
-        family_version=problem.family_version,
-        arguments=problem.arguments,
-        statement=problem.statement,
-        entry_point=problem.entry_point,
-        expected=problem.expected,
-    )
-    if identity != problem.id:
-        yield "id", f"{problem.id}, but the content hashes to {identity}"
-    main = problem.tests[0] if problem.tests else None
-    if main is None or main.origin != "main":
-        yield "tests.0", "the first test must be the main instance"
-    else:
-        if canonical(main.arguments) != canonical(problem.arguments):
-            yield "arguments", "differs from the main test's arguments"
-        if not same(main.expected, problem.expected):
-            yield "expected", "differs from the main test's expected value"
-    distinct = {canonical(test.arguments) for test in problem.tests}
-    if len(distinct) != len(problem.tests):
-        yield "tests", "one instance stands twice"
-    for number, test in enumerate(problem.tests[1:], 1):
-        if test.origin != "targeted":
-            yield f"tests.{number}.origin", f"{test.origin!r} instead of targeted"
-    if [canonical(t.arguments) for t in problem.examples] != [canonical(i) for i in family.examples()] or any(
-        t.origin != "example" for t in problem.examples
-    ):
-        yield "examples", f"differs from version {family.version} of {family.name}"
 
 
 def _compare_evidence(
@@ -256,7 +212,7 @@ def _compare_evidence(
     if stored.status != "unique" or stored.reason is not None:
         yield where, f"status {stored.status!r}, reason {stored.reason!r}; proved unique now"
     if not same(stored.answer, proof.answer):
-        yield f"{where}.answer", f"{_short(stored.answer)}, but the proved answer is {_short(proof.answer)}"
+        yield f"{where}.answer", f"{short(stored.answer)}, but the proved answer is {short(proof.answer)}"
     if stored.oracle != family.oracle_name:
         yield f"{where}.oracle", f"{stored.oracle!r} instead of {family.oracle_name!r}"
     if stored.queries and proof.queries and stored.queries[0].smt_sha256 != proof.queries[0].smt_sha256:
@@ -276,10 +232,6 @@ def _compare_evidence(
             yield f"{where}, {query.smt_sha256}.smt2.gz", str(error)
 
 
-class Unreadable(Exception):
-    """A text beside the dataset is missing, damaged, or not the one that its hash names."""
-
-
 def _stored_text(source: Path, sha256: str, kind: Literal["smt2", "json"]) -> str:
     """A text of the certificates; nothing is unpacked beyond the longest that generation writes."""
     try:
@@ -293,44 +245,14 @@ def _stored_text(source: Path, sha256: str, kind: Literal["smt2", "json"]) -> st
     return text
 
 
-def _stored_argument(
-    field: str, stored: Certificate, argument: Argument, expected: Any, source: Path
-) -> Iterator[Fault]:
-    """The stored data of a direct argument, put before its checker: no solver, oracle or reference has a say here."""
-    where = f"certificate of {field}, {argument.name}"
-    for opinion in stored.opinions:
-        if opinion.by != f"direct: {argument.name}" or "checked" not in (opinion.existence, opinion.uniqueness):
-            continue
-        try:
-            data = None
-            if opinion.data_sha256 is not None:
-                data = json.loads(_stored_text(source, opinion.data_sha256, "json"))
-            good = argument.check(expected, data)
-        except Unreadable as error:
-            yield where, f"{opinion.data_sha256}.json.gz: {error}"
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            yield where, f"the stored data have not the form that the checker reads: {error!r}"
-        else:
-            if not good:
-                yield where, f"the stored data do not prove {_short(expected)}"
+def _data(source: Path) -> ReadData:
+    return lambda sha256: _stored_text(source, sha256, "json")
 
 
 def _compare_opinions(where: str, stored: Sequence[Opinion], again: Sequence[Opinion]) -> Iterator[Fault]:
     """Second opinions against those given now; one of cvc5 is compared only where prover=z3_cvc5 asks it again."""
-    for opinion in stored:
-        if opinion.existence == "unsat" or opinion.uniqueness == "sat":
-            yield where, f"{opinion.by} contradicts the label"
+    yield from contradictions(where, stored)
     asked = any(opinion.by.startswith("cvc5 ") for opinion in again)
     kept = [opinion for opinion in stored if asked or not opinion.by.startswith("cvc5 ")]
     if kept != list(again):
         yield where, "differ from those given now"
-
-
-def same(left: Any, right: Any) -> bool:
-    """Strict equality of JSON values: True, 1 and 1.0 differ."""
-    return canonical(left) == canonical(right)
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, default=repr)
-    return text if len(text) <= 60 else text[:57] + "..."
