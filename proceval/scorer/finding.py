@@ -3,7 +3,9 @@
 A review of a case with a key ends in JSON: `{"line": .., "input": {..}, "expected": .., "actual": ..}`, or `null` where
 the reviewer finds nothing wrong. A claim holds when the input is within the contract, `expected` is what the contract's
 reference returns for it, `actual` is what the file under review gives for it, and the two differ. The line is graded
-beside it and decides nothing. Everything that runs, runs in the sandbox; nothing in the review is ever executed.
+beside it and decides nothing. A file that runs out of time or memory shows a bug only where the key says that the bug is
+of that kind: an honest rewriting may be slower than the reference, too. Everything that runs, runs in the sandbox;
+nothing in the review is ever executed.
 """
 
 import asyncio
@@ -28,6 +30,10 @@ MOST_CHARACTERS = 20_000
 """Length of a claim's JSON text that is still read."""
 _MOST_BRACES = 300
 _TRIES = 2
+_RAN_OUT = frozenset({"timeout", "memory", "killed", "output_limit"})
+_LONG_S = 2.0
+_TIMES = 20
+"""A file that never ends has had this much CPU time, and this many times what the reference needs."""
 
 
 class Key(Record):
@@ -208,6 +214,10 @@ def _compared(key: Key, claim: Claim, expected: Result, actual: Result) -> Found
         return _found(key, claim, False, "wrong_expected", f"the contract asks for {got}, not what the review expects")
     if actual.wire == expected.wire:
         return _found(key, claim, False, "no_fault", f"the file gives the right value, {show(actual.wire or '')}")
+    if _ran_out(actual) and not _by_its_bug(key, expected, actual):
+        return _found(
+            key, claim, False, "too_large", f"the file {_did(actual)}, which shows nothing for an input so large"
+        )
     if not _told(claim.actual, actual):
         return _found(key, claim, False, "wrong_actual", f"the file {_did(actual)}, not what the review says")
     return _found(
@@ -216,7 +226,7 @@ def _compared(key: Key, claim: Claim, expected: Result, actual: Result) -> Found
 
 
 def _told(said: Json, actual: Result) -> bool:
-    """Whether the review says what the file does; failures are told as `raises NAME`, `timeout` or `memory`."""
+    """Whether the review says what the file does; failures are told as `raises NAME` or by the result's own kind."""
     if actual.kind == "returned":
         return same(said, actual.wire)
     if not isinstance(said, str):
@@ -225,7 +235,18 @@ def _told(said: Json, actual: Result) -> bool:
         return (
             re.fullmatch(rf"(?:raises? )?{re.escape(actual.exception or '?')}\b.*", said.strip(), re.DOTALL) is not None
         )
-    return said.strip() in (actual.kind, "timeout")
+    return said.strip() == actual.kind
+
+
+def _ran_out(actual: Result) -> bool:
+    return actual.kind in _RAN_OUT or actual.exception in ("MemoryError", "RecursionError")
+
+
+def _by_its_bug(key: Key, expected: Result, actual: Result) -> bool:
+    """Whether the file ran out of what the key's witness runs out of, and of time only far beyond the reference."""
+    if key.truth == "harmless" or key.witness is None or not _told(key.witness.get("actual"), actual):
+        return False
+    return actual.kind != "timeout" or actual.cpu_s >= max(_LONG_S, _TIMES * expected.cpu_s)
 
 
 def _did(actual: Result) -> str:

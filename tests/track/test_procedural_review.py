@@ -5,6 +5,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,11 +16,13 @@ from proceval.audit.standard import Standard
 from proceval.errors import InputError
 from proceval.folder import RunFolder
 from proceval.schema import ReviewCase
-from proceval.scorer.finding import FIELDS, Finding, Found, key_of, read
+from proceval.scorer.finding import FIELDS, Claim, Finding, Found, Key, _compared, key_of, read
 from proceval.track.procedural.make import FACTS, SUITE, Procedural
 from proceval.track.procedural.refactor import edited_lines
 from proceval.track.procedural.review import TIERS
 from proceval.track.review_suite import Suite, load
+from sandbox import wire
+from sandbox.contract import Result
 from tests.track import workbench
 
 COUNT = 18
@@ -279,6 +282,54 @@ def test_a_harmless_case_that_a_claim_refutes_is_nobodys_failure(suite: Suite, f
     wrong = case.model_copy(update={"key": {**case.key, "truth": "harmless"}})
     found = _grade(finding, wrong, _ending(case.key["witness"]))
     assert (found.passed, found.rule, found.grades) == (None, "refuted", ())
+
+
+SPLIT = {"array": [1, 3], "target": 2}
+ENDLESS = "    while True:\n        pass\n"
+HUNGRY = "    return [0] * (1 << 40)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "truth", "says", "actual", "rule"),
+    [
+        (ENDLESS, "harmless", "timeout", "timeout", "too_large"),
+        (ENDLESS, "bug", "other", "timeout", "too_large"),
+        (ENDLESS, "bug", "timeout", "timeout", "holds"),
+        (ENDLESS, "bug", "timeout", "memory", "wrong_actual"),
+        (HUNGRY, "harmless", "memory", "memory", "too_large"),
+        (HUNGRY, "bug", "timeout", "timeout", "too_large"),
+        (HUNGRY, "bug", "memory", "timeout", "wrong_actual"),
+        (HUNGRY, "bug", "memory", "memory", "holds"),
+    ],
+)
+def test_running_out_shows_a_bug_only_where_the_key_says_so(
+    body: str, truth: str, says: str, actual: str, rule: str, suite: Suite, finding: Finding, box: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """`says` is what the key's witness does; a harmless case is never refuted by a slow or hungry file."""
+    if body == ENDLESS and says == "timeout" and truth == "bug":
+        longer = SimpleNamespace(limits=replace(box.limits, cpu_s=2.0), arun=box.arun)
+        monkeypatch.setattr(finding, "_sandbox", longer)
+    case = _case(suite, "monotonic_split", "bug")
+    key = key_of(case)
+    text = f"def {key.entry_point}(array, target):\n{body}"
+    wrong = case.model_copy(
+        update={
+            "files": (case.files[0].model_copy(update={"content": text}),),
+            "key": {**case.key, "truth": truth, "witness": {"input": SPLIT, "expected": 1, "actual": says}},
+        }
+    )
+    found = _grade(finding, wrong, _ending({"line": 2, "input": SPLIT, "expected": 1, "actual": actual}))
+    assert found.rule == rule, found.detail
+    assert found.passed is (rule == "holds")
+
+
+def test_a_slow_file_is_no_bug_where_the_reference_is_slow_as_well() -> None:
+    key = Key.model_construct(truth="bug", witness={"actual": "timeout"}, lines=(2,))
+    claim = Claim(2, {}, 1, "timeout")
+    for reference_s, rule in ((0.05, "holds"), (0.2, "too_large")):
+        expected = Result("returned", wire.encode(1), cpu_s=reference_s)
+        assert _compared(key, claim, expected, Result("timeout", cpu_s=2.1)).rule == rule
 
 
 CLAIM = {"line": 3, "input": {"x": [1, {"y": "}"}]}, "expected": None, "actual": "raises KeyError"}
