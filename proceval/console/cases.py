@@ -54,7 +54,7 @@ def cases(place: Place, track: Track) -> list[Case]:
     found: dict[tuple[Path, str, str, int], Case] = {}
     for home in place.folders:
         for path in _sheets(home, SHEETS[track]):
-            case = _case(path, home)
+            case = _case(_inside(path, home), home)
             found[home, case.arm, case.name, case.sample] = case
             if len(found) == MOST:
                 break
@@ -77,8 +77,8 @@ def _without_sheet(verdict: Verdict, home: Path, track: Track) -> Case:
         number = verdict.sample
         folder = folder / f"sample-{number + 1}" if track == "review" else folder.with_name(f"{folder.name}.{number}")
     return Case(
-        folder=folder, home=home, arm=verdict.arm, name=verdict.family, sample=verdict.sample, outcome=verdict.outcome,
-        fault=verdict.fault, score=None, detail=verdict.detail, sheet={},
+        folder=_inside(folder, home), home=home, arm=verdict.arm, name=verdict.family, sample=verdict.sample,
+        outcome=verdict.outcome, fault=verdict.fault, score=None, detail=verdict.detail, sheet={},
     )  # fmt: skip
 
 
@@ -100,6 +100,15 @@ def _below(folder: Path) -> list[Path]:
         for child in folder.iterdir()
         if child.is_dir() and not child.is_symlink() and child.name not in skipped and not child.name.startswith(".")
     )
+
+
+def _inside(path: Path, home: Path) -> Path:
+    """The path of a sample's own file or folder. Raises InputError where it leads out of the run, or is or crosses a link."""
+    real = home.resolve()
+    wanted = real / path.relative_to(home) if path.is_relative_to(home) else path
+    if wanted == real or path.resolve() != wanted or not wanted.is_relative_to(real):
+        raise InputError(f"{path}: is a link or leads out of the run {home}; it is not read")
+    return path
 
 
 def _case(path: Path, home: Path) -> Case:
@@ -125,9 +134,9 @@ def _number(folder: str, case: str) -> int:
 
 
 def text(case: Case, name: str) -> str | None:
-    """The content of one of a sample's files, or None where there is none."""
+    """The content of one of a sample's files, or None where there is none. Raises InputError for a link."""
     try:
-        return (case.folder / name).read_text(encoding="utf-8", errors="backslashreplace")
+        return _inside(case.folder / name, case.home).read_text(encoding="utf-8", errors="backslashreplace")
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -43,6 +43,16 @@ def loopback(address: str) -> bool:
     return ipaddress.ip_address(address).is_loopback
 
 
+def warning(address: str) -> str | None:
+    """What to know about an address that other machines can reach, in one line, or None."""
+    if loopback(address):
+        return None
+    return (
+        f"warning  stage.address={address}: whoever reaches this machine can read every run and start proofs and code here; "
+        "there is no password; stage.address=127.0.0.1 keeps it to this machine"
+    )
+
+
 def serve(made: parts.Parts, address: str, port: int) -> None:
     """Serve the pages until the process is interrupted."""
     from streamlit.web import bootstrap

@@ -46,6 +46,8 @@ class Console:
         root = Path(folder.dataset) if folder.dataset is not None else folder.outputs
         self.desk.start()  # forks before the server has threads
         try:
+            if (warning := launch.warning(self.address)) is not None:
+                progress.say(warning)
             progress.say(f"console  {root} on http://{launch.host(self.address)}:{self.port}  (Ctrl-C ends it)")
             launch.serve(
                 Parts(root=root.absolute(), desk=self.desk, pass_k=tuple(self.pass_k)), self.address, self.port

@@ -55,6 +55,31 @@ def test_broken_files_of_a_case_are_named(tracks: Path) -> None:
         cases.cases(place, "agent")
 
 
+@pytest.mark.parametrize("name", ["../../../secret", "/etc", "..", "link"])
+def test_a_verdict_cannot_point_out_of_its_run(name: str, tracks: Path, tmp_path: Path) -> None:
+    place = places.find(tracks)[0]
+    case = cases.cases(place, "agent")[-1]
+    verdicts = case.home / "verdicts.jsonl"
+    line = next(line for line in verdicts.read_text().splitlines() if json.loads(line)["mode"] == "agent")
+    (case.home / case.arm / "link").symlink_to(tmp_path, target_is_directory=True)
+    verdicts.write_text(json.dumps({**json.loads(line), "family": name}) + "\n")
+    with pytest.raises(InputError, match="leads out of the run"):
+        cases.cases(place, "agent")
+
+
+def test_a_link_is_not_read(tracks: Path, tmp_path: Path) -> None:
+    case = cases.cases(places.find(tracks)[0], "agent")[0]
+    (tmp_path / "secret").write_text("secret")
+    (case.folder / "linked.txt").symlink_to(tmp_path / "secret")
+    with pytest.raises(InputError, match="is a link"):
+        cases.text(case, "linked.txt")
+    sheet = case.folder / "checks.json"
+    sheet.rename(tmp_path / "checks.json")
+    sheet.symlink_to(tmp_path / "checks.json")
+    with pytest.raises(InputError, match="is a link"):
+        cases.cases(places.find(tracks)[0], "agent")
+
+
 def test_a_sheet_of_odd_shape_shows_nothing_instead_of_breaking(tracks: Path) -> None:
     place = places.find(tracks)[0]
     review = cases.cases(place, "review")[0]

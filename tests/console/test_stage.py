@@ -47,6 +47,19 @@ def test_it_binds_to_loopback_unless_told_otherwise() -> None:
     assert not [name for name in told if "CORS" in name or "Xsrf" in name], "both protections stay as they are: on"
 
 
+@pytest.mark.parametrize(("address", "warned"), [("127.0.0.1", False), ("::1", False), ("0.0.0.0", True), ("::", True)])
+def test_an_address_that_others_reach_is_warned_of(
+    address: str, warned: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = stage(address=address)
+    monkeypatch.setattr(made.desk, "start", lambda: None)
+    monkeypatch.setattr(launch, "serve", lambda *_: None)
+    assert made.run(folder(tmp_path)) == 0
+    said = capsys.readouterr().err
+    assert (f"warning  stage.address={address}" in said) is warned
+    assert ("no password" in said) is warned
+
+
 def test_a_taken_port_and_a_wrong_address_are_said_before_anything_starts(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
