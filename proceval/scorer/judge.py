@@ -137,6 +137,10 @@ def _array(text: str) -> list[Any]:
         raise Violation("the answer is nested too deeply") from None
     except json.JSONDecodeError as error:
         raise Violation(f"the answer is not exactly one JSON array ({error})") from None
+    except Violation:
+        raise
+    except ValueError:  # more digits than Python turns into an integer
+        raise Violation("the answer holds a number of too many digits") from None
     if not isinstance(found, list):
         raise Violation("the answer is JSON, but no array")
     return found
@@ -178,6 +182,8 @@ def _vote(row: Mapping[str, Any], criterion: Criterion, heard: str) -> Vote:
             raise Violation(f"{criterion.id}: {ABSENT} cannot show that the text says something")
         return Vote(passed, ABSENT)
     quote = _plain(evidence)
+    if not quote:
+        raise Violation(f"{criterion.id}: the evidence is signs alone: {evidence.strip()[:80]!r}")
     if quote not in heard:
         raise Violation(f"{criterion.id}: the evidence is not in the transcript: {evidence.strip()[:80]!r}")
     if _weight(quote) < min(LEAST_QUOTE, _weight(heard)):

@@ -45,6 +45,20 @@ def test_a_short_transcript_can_be_quoted_whole() -> None:
         validate(_said(rows), rubric, "Bad. All of it has to go, I am afraid.\n")
 
 
+@pytest.mark.parametrize("transcript", ["Bad. All of it has to go.", "!!! ... ???", "***"])
+def test_evidence_of_signs_alone_shows_nothing(transcript: str) -> None:
+    rubric = (Criterion(id="a", kind="must_not_flag", text="x"),)
+    for signs in ("***", "> `", "~_#"):
+        with pytest.raises(Violation, match="signs alone"):
+            validate(_said(json.dumps([{"id": "a", "passed": False, "evidence": signs}])), rubric, transcript)
+
+
+def test_a_number_of_thousands_of_digits_is_a_violation() -> None:
+    text = '[{"id": "a", "passed": ' + "9" * 5000 + ', "evidence": "Bad."}]'
+    with pytest.raises(Violation, match="too many digits"):
+        validate(_said(text), RUBRIC, TRANSCRIPT)
+
+
 def test_deeply_nested_answers_are_rejected_and_not_crashed_on() -> None:
     with pytest.raises(Violation):
         validate(_said("[" * 100_000), RUBRIC, TRANSCRIPT)
