@@ -24,7 +24,10 @@ def reward(problem_row: Mapping[str, Any], completion: Text, *, mode: Mode = "co
 
 
 def code_reward(prompts: Any, completions: Sequence[Text], **columns: Any) -> list[float | None]:
-    """One reward a completion, for programs; None where the sandbox failed, which TRL leaves out of the mean."""
+    """One reward a completion, for programs; None where the sandbox failed, which TRL leaves out of the mean.
+
+    What is neither text nor messages is worth 0.0, and no reason to lose the batch.
+    """
     return _rewards("code", completions, columns)
 
 
@@ -44,13 +47,21 @@ def text_of(completion: Text) -> str:
     return said if isinstance(said, str) else ""
 
 
+def _said(completion: Text) -> str:
+    """The completion's text, empty for what is none: a model's fault and not the batch's."""
+    try:
+        return text_of(completion)
+    except InputError:
+        return ""
+
+
 def _rewards(mode: Mode, completions: Sequence[Text], columns: Mapping[str, Any]) -> list[float | None]:
     missing = [name for name in PROBLEM if name not in columns]
     if missing:
         raise InputError(f"the reward needs the columns of the release; missing: {', '.join(missing)}")
     held = judge(mode)
     asked = [
-        held.ask({name: columns[name][place] for name in PROBLEM}, text_of(completion))
+        held.ask({name: columns[name][place] for name in PROBLEM}, _said(completion))
         for place, completion in enumerate(completions)
     ]
     found: list[float | None] = []

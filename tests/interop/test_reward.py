@@ -67,6 +67,15 @@ def test_it_works_inside_a_running_event_loop_and_in_threads(published):
     assert found == [1.0] * 8
 
 
+@pytest.mark.parametrize(("function", "mode"), [(code_reward, "code"), (answer_reward, "answer")])
+def test_a_malformed_completion_is_a_zero_for_itself_alone(published, function, mode):
+    row = published["equilibrium_index"]
+    strange = [[], None, 7, {}, [{}], ["x"], [{"role": "assistant", "content": None}]]
+    batch = [*strange, KINDS[mode](row)["gold"]]
+    columns = {name: [row[name]] * len(batch) for name in PROBLEM}
+    assert function(None, batch, **columns) == [0.0] * len(strange) + [1.0]
+
+
 def test_a_broken_sandbox_is_no_zero(published, monkeypatch):
     row = published["equilibrium_index"]
     texts = [KINDS["code"](row)["gold"], KINDS["code"](row)["wrong"] + "\n# not seen before\n"]
