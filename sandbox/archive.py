@@ -9,20 +9,18 @@ import os
 import stat
 import tarfile
 from collections.abc import Iterator
+from itertools import groupby
 
 from sandbox import beneath
+from sandbox.beneath import TooMuch as TooMuch
 
 _BLOCK_BYTES = 512
 # Names travel as their own bytes, so that those which are not UTF-8 come back as they were.
 _CODING = {"encoding": "utf-8", "errors": "surrogateescape"}
 
 
-class TooMuch(ValueError):
-    """The folder does not fit into the bytes that were allowed."""
-
-
 def pack(root: str, most_bytes: int) -> bytes:
-    """Everything below `root`; raises TooMuch as soon as the tar would be longer, ValueError as for `beneath.walk`."""
+    """Everything below `root`; raises TooMuch as soon as the tar would be longer, and as `beneath.walk` does."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT, **_CODING) as archive:  # type: ignore[call-overload]
         for found in beneath.walk(root):
@@ -63,20 +61,26 @@ def unpack(packed: bytes, root: str, owner: int) -> None:
     with beneath.opened(root, "") as top:
         for name in os.listdir(top):
             beneath.discard(name, top)
-    for path, (member, content) in members.items():
-        parent, name = beneath.split(path)
+    # Files side by side share one way down to their folder.
+    for parent, paths in groupby(members, lambda path: beneath.split(path)[0]):
         with beneath.opened(root, parent) as folder:
-            if member.isdir():
-                beneath.make_folder(name, folder, 0o755, owner)
-            elif member.issym():
-                beneath.make_link(name, folder, member.linkname, owner)
-            else:
-                beneath.make_file(name, folder, content, member.mode & 0o777, owner)
+            for path in paths:
+                _make(path, *members[path], folder, owner)
     # Last, and what is inside first: a folder may deny its owner what we have just done in it.
     for path in sorted((path for path, (member, _) in members.items() if member.isdir()), reverse=True):
         parent, name = beneath.split(path)
         with beneath.opened(root, parent) as folder:
             beneath.set_folder_mode(name, folder, members[path][0].mode & 0o777)
+
+
+def _make(path: str, member: tarfile.TarInfo, content: bytes, folder: int, owner: int) -> None:
+    name = beneath.split(path)[1]
+    if member.isdir():
+        beneath.make_folder(name, folder, 0o755, owner)
+    elif member.issym():
+        beneath.make_link(name, folder, member.linkname, owner)
+    else:
+        beneath.make_file(name, folder, content, member.mode & 0o777, owner)
 
 
 def _members(packed: bytes) -> Iterator[tuple[str, tuple[tarfile.TarInfo, bytes]]]:
