@@ -18,6 +18,10 @@ class CaseFault(Exception):
     """A case's own set-up failed: nobody's answer; the message is one line."""
 
 
+class Unusable(Exception):
+    """What was left in a workspace can be neither kept nor looked at: whoever worked there failed; one line."""
+
+
 class Workshop:
     """Opens workspaces; at most `at_once` agents work at a time, further ones wait. `limits` are those of each command."""
 
@@ -45,8 +49,8 @@ class Workshop:
     ) -> AsyncIterator[Workspace]:
         """A copy of `source` after `setup`; what it is then is its baseline. `waiting`: for a place among `at_once`.
 
-        Raises CaseFault when the folder cannot be copied or a command of `setup` fails, Unscored for the sandbox's own
-        failures, here and inside the block.
+        Raises CaseFault when the folder cannot be copied, a command of `setup` fails or leaves what cannot be kept,
+        Unscored for the sandbox's own failures, here and inside the block.
         """
         async with self._place() if waiting else contextlib.nullcontext():
             try:
@@ -58,7 +62,7 @@ class Workshop:
             try:
                 for command in setup:
                     await self._set_up(workspace, command)
-                await asyncio.to_thread(workspace.settle)
+                await self._settle(workspace)
                 yield workspace
             except SandboxFault as error:
                 raise Unscored(f"workspace: {error}") from error
@@ -83,6 +87,12 @@ class Workshop:
             programmes=self._programmes,
             degraded=self._degraded,
         )
+
+    async def _settle(self, workspace: Workspace) -> None:
+        try:
+            await asyncio.to_thread(workspace.settle)
+        except ValueError as error:
+            raise CaseFault(f"what setup left cannot be kept: {error}") from error
 
     async def _set_up(self, workspace: Workspace, command: str) -> None:
         outcome = await workspace.arun(command)

@@ -45,6 +45,10 @@ class Change:
     after: Entry | None
 
 
+class Changed(ValueError):
+    """The folder that a workspace was copied from no longer holds what it held: nothing that code in it could do."""
+
+
 def copy(source: str, target: str) -> None:
     """Copy the folder `source` into the empty folder `target`: links as links, executable bits, empty folders, any names.
 
@@ -190,7 +194,7 @@ def restore(
     """Make all that the patterns cover what it was `before`, with the bytes of the folder `original`; what was different.
 
     Everything covered is taken away and made anew, so that no link to it, no mode and nothing that stands in the way of
-    its folder remains. Raises ValueError for a bad pattern, and when `original` no longer holds what it held.
+    its folder remains. Raises ValueError for a bad pattern, Changed when `original` no longer holds what it held.
     """
     now = survey(root)
     chosen = {path for path in before.keys() | now.keys() if covered(path, patterns)}
@@ -229,7 +233,7 @@ def _content(original: str | None, path: str, entry: Entry) -> bytes:
         return b""
     content = b"" if original is None else beneath.read(original, path, entry.size_bytes)
     if hashlib.sha256(content).hexdigest() != entry.digest:
-        raise ValueError(f"{path!r} has changed in the folder that the workspace was copied from")
+        raise Changed(f"{path!r} has changed in the folder that the workspace was copied from")
     return content
 
 

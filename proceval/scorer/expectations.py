@@ -1,10 +1,10 @@
 """What must hold when an agent is done: commands, files, calls and the final reply, looked at in a fresh workspace."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from proceval.compare import same
 from proceval.errors import Unscored
@@ -12,14 +12,15 @@ from proceval.protocols import Check, Judgement
 from proceval.schema import AgentCase, AgentCheck, Completion, Grade, Json
 from proceval.scorer.python_tree import ENTRY_POINT, program
 from proceval.scorer.ruby import translate
-from proceval.workshop import CaseFault, Workshop
+from proceval.workshop import CaseFault, Unusable, Workshop
 from sandbox.contract import Execution, Job, Limits
-from sandbox.fixture import shown
+from sandbox.fixture import Changed, shown
 from sandbox.workspace import Workspace
 
 _MATCH = "import re\n\n\ndef matches(pattern, text):\n    return re.search(pattern, text) is not None\n"
 _MOST_SOURCE_BYTES = 4 << 20
 _TRIES = 2
+T = TypeVar("T")
 
 
 class LimitedSandbox(Protocol):
@@ -79,16 +80,20 @@ class Expectations:
         raise TypeError("an agent's completion is judged with its workspace")
 
     async def grade(self, case: AgentCase, exam: Exam, left: bytes, reply: str) -> Graded:
-        """Every check, in order. Raises Unscored when the sandbox fails, CaseFault when set-up does not repeat."""
+        """Every check, in order.
+
+        Raises Unscored when the sandbox fails, CaseFault when set-up does not repeat, Unusable when what was left, or
+        what its commands make of it, is a tree that can be neither put back nor looked at.
+        """
         async with self._workshop.open(exam.fixture, case.setup) as workspace:
-            await asyncio.to_thread(workspace.unpack, left)
-            diff = await asyncio.to_thread(workspace.diff, [".git"])
+            await _on_the_tree(workspace.unpack, left)
+            diff = await _on_the_tree(workspace.diff, [".git"])
             files = {check.path: _text(workspace, check.path) for check in case.checks if check.path}
             found = []
             for check in case.checks:
                 if check.kind in ("verify", "calls"):
                     # Before each of them: what ran before may have changed what the next one rests on.
-                    await asyncio.to_thread(_put_right, workspace, case, exam)
+                    await _on_the_tree(_put_right, workspace, case, exam)
                 if check.kind == "verify":
                     found.append(await self._verify(check, workspace))
                 elif check.kind == "calls":
@@ -110,7 +115,7 @@ class Expectations:
         return _grade(check, passed, said), f"{outcome.stdout}{outcome.stderr}"[-4000:]
 
     async def _calls(self, check: AgentCheck, workspace: Workspace) -> tuple[Grade, str]:
-        code = program(await asyncio.to_thread(_sources, workspace), check.text)
+        code = program(await _on_the_tree(_sources, workspace), check.text)
         execution = await self._run(code, ENTRY_POINT, [call.arguments for call in check.calls])
         right = [same(c.expected, r.wire) for c, r in zip(check.calls, execution.results, strict=True)]
         said = f"{check.text}: {sum(right)} of {len(right)} calls right"
@@ -149,6 +154,16 @@ def score(grades: tuple[Grade, ...]) -> float | None:
     if not grades or any(grade.passed is None for grade in grades):
         return None
     return sum(grade.weight for grade in grades if grade.passed) / sum(grade.weight for grade in grades)
+
+
+async def _on_the_tree(work: Callable[..., T], *arguments: Any) -> T:
+    """Work of the host on files of the agent's, in a thread. Raises Unusable where they do not allow it."""
+    try:
+        return await asyncio.to_thread(work, *arguments)
+    except Changed as error:
+        raise Unscored(f"workspace: {error}") from error
+    except ValueError as error:
+        raise Unusable(str(error)) from error
 
 
 def _put_right(workspace: Workspace, case: AgentCase, exam: Exam) -> None:

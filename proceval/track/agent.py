@@ -32,7 +32,8 @@ from proceval.track.agent_suite import Suite
 from proceval.track.tool_loop import Ending, Loop
 from proceval.track.tools import TOOLS, Tools, schemas
 from proceval.track.workplace import Workplace
-from proceval.workshop import CaseFault, Workshop
+from proceval.workshop import CaseFault, Unusable, Workshop
+from sandbox.workspace import Workspace
 
 ToolName = Literal["read", "write", "edit", "list", "search", "shell"]
 _SUBJECT = "work on files in a folder; the text is the final reply, then the changes to the files"
@@ -47,6 +48,8 @@ class Done(Submission):
 
     ending: Ending = "done"
     fault: str | None = None
+    unusable: str | None = None
+    """Why there is no `workspace`, though there was work."""
 
 
 class Agent:
@@ -152,14 +155,24 @@ class Agent:
                     max_turns=case.max_turns,
                     timeout_s=self._timeout_s if case.timeout_s is None else case.timeout_s,
                 )
+                ending: Ending = "done"
+                left, unusable = None, None
                 try:
                     ending = await loop.run(self.prompt(case, task.arm), case.turns[1:])
+                    left = await self._packed(workspace)
+                except Unusable as error:
+                    unusable = str(error)
                 finally:
                     agent_written.transcript(task, loop.transcript())
-                left = await asyncio.to_thread(workspace.pack, self._workshop.most_bytes)
         except CaseFault as fault:
             return Done(_NOTHING, fault=str(fault))
-        return Done(loop.last or _NOTHING, left, loop.transcript(), ending=ending)
+        return Done(loop.last or _NOTHING, left, loop.transcript(), ending=ending, unusable=unusable)
+
+    async def _packed(self, workspace: Workspace) -> bytes:
+        try:
+            return await asyncio.to_thread(workspace.pack, self._workshop.most_bytes)
+        except ValueError as error:
+            raise Unusable(str(error)) from error
 
     # -------------------------------------------------------------------------------------- judgement
 
@@ -168,6 +181,8 @@ class Agent:
         assert isinstance(submission, Done)
         case: AgentCase = task.case
         broken = agent_verdict.unfinished(case, submission.ending, submission.fault, self._limit_s(case))
+        if broken is None and submission.unusable is not None:
+            broken = agent_verdict.at_fault(Unusable(submission.unusable))
         if broken is not None:
             agent_written.checks(task, broken, None)
             return broken
@@ -176,10 +191,10 @@ class Agent:
         exam = Exam(self._known.fixture(case), self._known.hidden_files(case))
         try:
             graded: Graded = await scorer.grade(case, exam, submission.workspace, reply)
-        except CaseFault as fault:
-            judgement = Judgement("case_fault", "case", "not_scored", detail=str(fault)[:500])
-            agent_written.checks(task, judgement, None)
-            return judgement
+        except (CaseFault, Unusable) as fault:
+            broken = agent_verdict.at_fault(fault)
+            agent_written.checks(task, broken, None)
+            return broken
         grades, unruled = graded.grades, None
         if case.rubric:
             more, unruled = await self._by_judges(case, reply, graded.diff, ask)

@@ -5,6 +5,7 @@ from proceval.schema import AgentCase, Grade
 from proceval.scorer.expectations import score
 from proceval.scorer.refusal import refuses
 from proceval.track.tools import cut
+from proceval.workshop import CaseFault, Unusable
 
 _MOST_DIFF_CHARACTERS = 20_000
 
@@ -12,12 +13,20 @@ _MOST_DIFF_CHARACTERS = 20_000
 def unfinished(case: AgentCase, ending: str, fault: str | None, limit_s: float) -> Judgement | None:
     """The judgement of work that was cut off, or never began; None where there is something to look at."""
     if fault is not None:
-        return Judgement("case_fault", "case", "not_scored", detail=fault[:500])
+        return at_fault(CaseFault(fault))
     if ending == "turn_limit":
         return Judgement("turn_limit", "model", "cut_off", detail=f"turn limit {case.max_turns} exceeded")
     if ending == "timeout":
         return Judgement("timeout", "model", "cut_off", detail=f"time limit {limit_s:g} s exceeded")
     return None
+
+
+def at_fault(error: CaseFault | Unusable) -> Judgement:
+    """Nobody's answer where the case is at fault, the model's failure where what it left is."""
+    if isinstance(error, CaseFault):
+        return Judgement("case_fault", "case", "not_scored", detail=str(error)[:500])
+    detail = f"the workspace as it was left cannot be judged: {error}"
+    return Judgement("failed", "model", "workspace", detail=detail[:500], score=0.0)
 
 
 def of(case: AgentCase, grades: tuple[Grade, ...], submission: Submission, judges_fault: str | None) -> Judgement:

@@ -12,6 +12,7 @@ from proceval.protocols import Respond
 from proceval.schema import Completion, Message, ToolCall
 from proceval.track.tools import Tools
 from proceval.track.workplace import Workplace
+from proceval.workshop import Unusable
 
 MOST_CALLS = 32
 """Calls of one answer that are carried out; the model is told that the rest was not."""
@@ -43,7 +44,7 @@ class Loop:
     """The transcript: one object a message."""
 
     async def run(self, prompt: Sequence[Message], further_turns: Sequence[str]) -> Ending:
-        """Raises ProviderError when the model cannot be asked, Unscored when the sandbox fails."""
+        """Raises ProviderError when the model cannot be asked, Unscored when the sandbox fails, Unusable for a bad tree."""
         for message in prompt:
             self._note(message)
         try:
@@ -87,8 +88,14 @@ class Loop:
         self._say(Message(role="assistant", content=text, tool_calls=answer.tool_calls), spent)
         if answer.workspace_sha256 is not None:
             # Also right after the command itself has worked here: what is judged is what is kept.
-            self.workplace.workspace.unpack(self._kept(answer.workspace_sha256))
+            self._put_back(self._kept(answer.workspace_sha256))
         self._spend(answer.latency_s)
+
+    def _put_back(self, packed: bytes) -> None:
+        try:
+            self.workplace.workspace.unpack(packed)
+        except ValueError as error:
+            raise Unusable(str(error)) from error
 
     def _kept(self, sha256: str) -> bytes:
         try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sandbox import beneath
 from tests.arena import Endpoint, http_model
 from tests.track import yard
 from tests.track.yard import calling
@@ -16,11 +17,12 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return yard.build(tmp_path_factory.mktemp("suite"))
 
 
-def left_by(command: str, suite: Path, endpoint: Endpoint, box: Any, folder: Path, **changes: Any) -> Any:
+def left_by(command: str, suite: Path, endpoint: Endpoint, box: Any, folder: Path) -> Any:
     """The verdict on an agent that runs this command in the case `sum` and then says what is asked."""
     calls = (("shell", {"command": command}), ("list", {}), ("read", {"path": "no\ud800"}))
     endpoint.script(message=[calling(*calls), {"content": "mended: core"}])
-    _, (verdict,) = yard.run(yard.track(suite, "mend/sum", **changes), folder, http_model(endpoint.base_url), box)
+    made = yard.track(suite, "mend/sum", workspace=yard._node()["workspace"] | {"disk_bytes": 32 << 20})
+    _, (verdict,) = yard.run(made, folder, http_model(endpoint.base_url), box)
     return verdict
 
 
@@ -37,3 +39,26 @@ def test_names_that_are_not_utf8_are_written_down_and_judged(
         assert line in diff, diff
     assert json.loads((place / "checks.json").read_text())["outcome"] == "failed"
     assert "\\udcff" in (place / "transcript.jsonl").read_text(encoding="utf-8")
+
+
+TOO_MUCH = {
+    "folders in folders": ("for n in $(seq 230); do mkdir d && cd d; done", "nested more than 64 deep"),
+    "more than fits": ("truncate -s 60000000 a b c d e f g", "does not fit into"),
+    "no room for it": ("truncate -s 20000000 a b", "no room for it"),
+    "full": ("head -c 20000000 /dev/zero > a; head -c 20000000 /dev/zero > b", "no room for it"),
+    "many": ("python3 -c \"for n in range(300): open(f'f{n}', 'w')\"", "more than 200 entries"),
+}
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_a_tree_that_the_host_cannot_take_is_the_agents_failure(
+    suite: Path, endpoint: Endpoint, box: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    command, says = TOO_MUCH[name]
+    if name == "many":
+        monkeypatch.setattr(beneath, "MOST_ENTRIES", 200)
+    verdict = left_by(command, suite, endpoint, box, tmp_path)
+    assert (verdict.outcome, verdict.fault, verdict.score) == ("failed", "model", 0.0), verdict.detail
+    assert verdict.detail.startswith("the workspace as it was left cannot be judged: ")
+    assert says in verdict.detail
+    assert json.loads((tmp_path / "default" / "mend" / "sum" / "checks.json").read_text())["outcome"] == "failed"
