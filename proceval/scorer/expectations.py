@@ -130,12 +130,13 @@ class Expectations:
         if check.kind == "response_matches":
             found = await self._matches(check.text, reply)
             if found is None:
-                return _grade(check, None, f"reply: /{check.text}/ did not come to an end on it")
+                # The reply is the model's, and it must not choose to be left uncounted: not matched is not matched.
+                return _grade(check, False, f"reply: /{check.text}/ did not come to an end on it")
             return _grade(check, found, f"reply {'matches' if found else 'does not match'} /{check.text}/")
         return _grade(check, *_looked_for(check, "reply", reply))
 
     async def _matches(self, pattern: str, text: str) -> bool | None:
-        """Whether a Ruby pattern matches; None when it runs into the CPU limit: neither text nor pattern is ours."""
+        """Whether a Ruby pattern matches; None when it runs into a limit: neither text nor pattern is ours."""
         execution = await self._run(_MATCH, "matches", [{"pattern": translate(pattern), "text": text}])
         result = execution.results[0]
         return same(True, result.wire) if result.kind == "returned" else None

@@ -164,7 +164,8 @@ def test_cases_at_fault_and_cases_without_checks_are_told_apart(
     assert (unchecked.outcome, unchecked.extraction, unchecked.score) == ("passed", "unchecked", None)
     assert report.told([unchecked]) == "PASS mend/unchecked (unchecked)\n\n1/1 passed"
     assert report.summarise([unchecked])["unchecked"] == 1  # type: ignore[index]
-    assert (endless.outcome, endless.score) == ("case_fault", None), "a pattern without an end on this reply"
+    assert (endless.outcome, endless.fault, endless.score) == ("failed", "model", 0.0), "no end on this reply"
+    assert endless.detail.endswith("did not come to an end on it")
 
 
 def test_a_rubric_is_decided_by_judges_and_counts_by_its_weight(
