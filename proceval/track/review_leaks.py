@@ -2,20 +2,36 @@
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+import yaml
+
+from proceval.errors import Finding
 from proceval.schema import CaseFile, ReviewCase
 
-_DEPTH = 6
-_ENTRIES = 20_000
+_DEPTH = 12
+_ENTRIES = 200_000
 """Bounds of one search: a home folder may be a whole disk."""
+_MOST_BYTES = 1 << 20
+"""What is read of one file."""
+_TELLING = 80
+"""Characters of a file of the skill from which on the same content is a copy; anybody may have a shorter one."""
 
 
 def named(skill: str, text: str) -> bool:
-    """Whether a text says the skill's name, in any case of letters, with hyphens, spaces or underscores in it."""
+    """Whether a text says the skill's name, in any case of letters, with any marks or none between its words.
+
+    Compatibility forms (NFKC) are the same letters, and characters that nobody sees are passed over; the end of a
+    sentence is no mark.
+    """
+    seen = "".join(c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) not in ("Cf", "Mn"))
     words = map(re.escape, skill.split("-"))
-    return re.search(r"(?<![a-z0-9])" + r"[-_ ]+".join(words) + r"(?![a-z0-9])", text, re.IGNORECASE) is not None
+    return (
+        re.search(r"(?<![a-z0-9])" + r"(?:(?![.!?]\s)[\W_])*".join(words) + r"(?![a-z0-9])", seen.casefold())
+        is not None
+    )
 
 
 def in_cases(skill: str, cases: Iterable[ReviewCase]) -> list[str]:
@@ -28,45 +44,74 @@ def in_cases(skill: str, cases: Iterable[ReviewCase]) -> list[str]:
     return found
 
 
-def in_homes(skill: str, homes: Sequence[str]) -> list[str]:
+def in_homes(skill: str, homes: Sequence[str], texts: Iterable[str] = ()) -> list[str]:
     """One sentence for each copy of the skill in folders where a reviewer's own tool looks for skills or plug-ins.
 
-    A copy is a file or folder of that name, a SKILL.md whose front matter gives it, or a JSON, TOML or YAML file of
-    settings that names it, which a home may be itself. `~` and `$VARIABLES` in `homes` are replaced; what is not there
-    is passed over.
+    A copy is a file or folder of that name, a SKILL.md whose front matter gives it, a file with the content of one of
+    the skill's `texts`, or a JSON, TOML or YAML file of settings that names it, which a home may be itself. `~` and
+    `$VARIABLES` in `homes` are replaced; what is not there is passed over. Raises Finding for a search that had to stop.
     """
+    contents = {_content(text) for text in texts}
+    contents = {content for content in contents if len(content) >= _TELLING}
     found = []
     for home in homes:
         root = Path(os.path.expandvars(os.path.expanduser(home)))
         if "$" in str(root):
             continue
-        copies = [root] if _settings(skill, root) else _copies(skill, root)
+        copies = [root] if _settings(skill, root) else _copies(skill, root, contents)
         found += [f"{path} is a copy of the skill {skill}, or enables one" for path in copies]
     return found
 
 
-def _copies(skill: str, root: Path) -> list[Path]:
+def _copies(skill: str, root: Path, contents: Collection[str]) -> list[Path]:
+    """Raises Finding naming where it stopped, unless a copy was found before."""
     found: list[Path] = []
-    seen = 0
+    seen, known = 0, set[str]()
     for folder, folders, files in os.walk(root, followlinks=True):
         here = Path(folder)
-        if len(here.relative_to(root).parts) >= _DEPTH:
-            folders.clear()
-        inside = any(here.is_relative_to(known) for known in found)
+        real = os.path.realpath(folder)
+        inside = real in known or any(here.is_relative_to(copy) for copy in found)
+        known.add(real)
         for name in () if inside else sorted(folders + files):
             seen += 1
-            if named(skill, name) or _front_matter(skill, here / name) or _settings(skill, here / name):
-                found.append(here / name)
+            path = here / name
+            if named(skill, name) or _front_matter(skill, path) or _settings(skill, path) or _same(path, contents):
+                found.append(path)
+        deep = len(here.relative_to(root).parts) >= _DEPTH and folders and not inside
+        if (deep or seen > _ENTRIES) and not found:
+            why = f"more than {_DEPTH} folders deep" if deep else f"more than {_ENTRIES} entries"
+            raise Finding(
+                f"the search for copies of the skill {skill} stopped in {here}: {why}; give track.homes=[...]"
+            )
+        if deep or inside:
+            folders.clear()
         if seen > _ENTRIES:
             break
     return found
 
 
 def _front_matter(skill: str, path: Path) -> bool:
-    if path.name.lower() != "skill.md" or not path.is_file():
+    if path.name.casefold() != "skill.md" or not path.is_file():
         return False
-    head = _start(path).split("\n---", 1)[0]
-    return re.search(rf"^name: *[\"']?{re.escape(skill)}[\"']? *$", head, re.MULTILINE) is not None
+    front = re.match(r"\s*---[ \t]*\n(.*?)^---", _content(_start(path)) + "\n", re.DOTALL | re.MULTILINE)
+    try:
+        given = yaml.safe_load(front[1]) if front else None
+    except yaml.YAMLError:
+        return front is not None and named(skill, front[1])
+    return isinstance(given, dict) and named(skill, str(given.get("name", "")))
+
+
+def _same(path: Path, contents: Collection[str]) -> bool:
+    """Whether a file holds a file of the skill; one of quite another size is not read."""
+    sizes = [len(content.encode()) for content in contents]
+    if not sizes or not path.is_file() or not min(sizes) <= path.stat().st_size <= 2 * max(sizes):
+        return False
+    return _content(_start(path)) in contents
+
+
+def _content(text: str) -> str:
+    """A text with one kind of line end and nothing at its ends, by which copies are known."""
+    return "\n".join(line.rstrip() for line in text.removeprefix("\ufeff").splitlines()).strip()
 
 
 def _settings(skill: str, path: Path) -> bool:
@@ -76,7 +121,7 @@ def _settings(skill: str, path: Path) -> bool:
 def _start(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            return file.read(1 << 20).decode("utf-8", "replace")
+            return file.read(_MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
 

@@ -167,6 +167,63 @@ def test_default_homes_know_the_common_places(tmp_path: Path, monkeypatch: pytes
     assert review_leaks.in_homes("some-other-skill", homes) == []
 
 
+SAYINGS = [
+    "{0}-{1}-{2}", "{0}-{1}-\n{2}", "**{0}**-{1}-{2}", "`{0}`-`{1}` {2}", "{0}\u2011{1}\u2011{2}", "{0}\u2013{1}\u2013{2}",
+    "{0}\u00a0{1}\u00a0{2}", "{0}\u200b-{1}\u00ad-{2}", "{0}_{1}.{2}", "{0}{1}{2}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("saying", SAYINGS)
+def test_a_name_is_noticed_however_it_is_set(saying: str) -> None:
+    for words in (["tidy", "proof", "reader"], ["Tidy", "Proof", "Reader"]):
+        assert review_leaks.named("tidy-proof-reader", f"I used {saying.format(*words)}, as told.")
+
+
+@pytest.mark.parametrize("text", ["Keep it tidy. Proof reader, beware!", "untidy-proof-reader", "tidy-proof-readers2"])
+def test_other_words_are_no_name(text: str) -> None:
+    assert not review_leaks.named("tidy-proof-reader", text)
+
+
+MANUAL = (
+    "---\nname: tidy-proof-reader\n---\n" + "Flag every lemma that nobody uses, and say which import is in vain.\n" * 2
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("a/SKILL.md", MANUAL.replace("\n", "\r\n")),
+        ("a/skill.md", MANUAL.replace("reader\n", "reader # the second\n")),
+        ("a/SKILL.md", MANUAL.replace("tidy-proof-reader", "Tidy-Proof-Reader")),
+        ("a/SKILL.md", MANUAL.replace("name: tidy-proof-reader", 'name:   "tidy-proof-reader"')),
+        ("a/SKILL.md", MANUAL.replace("---\nname", "---\ndescription: a: b\nname")),
+        ("agents/another.md", MANUAL.replace("\n", "\r\n")),
+        ("1/2/3/4/5/6/7/SKILL.md", MANUAL),
+    ],
+)
+def test_a_copy_is_noticed_in_other_clothes(path: str, content: str, tmp_path: Path) -> None:
+    copy = tmp_path / path
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(content.encode())
+    assert len(review_leaks.in_homes("tidy-proof-reader", [str(tmp_path)], [MANUAL])) == 1
+    copy.write_text("---\nname: other\n---\nNothing.\n")
+    assert review_leaks.in_homes("tidy-proof-reader", [str(tmp_path)], [MANUAL]) == []
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "words"), [("_DEPTH", 1, r"in .*/a: more than 1 f"), ("_ENTRIES", 2, "2 entr")]
+)
+def test_a_search_that_is_cut_short_says_where(
+    bound: str, most: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "loop").symlink_to(tmp_path)
+    assert review_leaks.in_homes("tidy-proof-reader", [str(tmp_path)]) == []
+    monkeypatch.setattr(review_leaks, bound, most)
+    with pytest.raises(Finding, match=words):
+        review_leaks.in_homes("tidy-proof-reader", [str(tmp_path)])
+
+
 @pytest.mark.parametrize(("manner", "status", "fault"), [("broken", 3, "judge"), ("stumbling", 0, None)])
 def test_a_judge_outside_its_contract_is_a_fault_and_never_a_score(
     manner: str, status: int, fault: str | None, tmp_path: Path, small: str
