@@ -78,6 +78,8 @@ class Command:
     async def complete(self, request: Request) -> Completion:
         """One run of the command; the tree that it leaves is kept before it counts as an answer.
 
+        A tree that is too large for that is the command's own doing: it is lost, and the reply is a line that says so.
+
         Raises ProviderError when the endpoint answered none of its requests (then the workspace is as it was before),
         Unscored when the sandbox fails, InputError without a workspace or when there is no such command.
         """
@@ -92,10 +94,10 @@ class Command:
             async with self._proxy(place.workspace) as proxy:
                 outcome = await self._run(request, place.workspace, proxy)
             self._check(outcome, proxy)
-            kept = await asyncio.to_thread(place.keep)
-            return self._completion(outcome, proxy, kept)
+            kept, lost = await asyncio.to_thread(_keep, place, before)
+            return self._completion(outcome, proxy, kept, lost)
         except ValueError as error:
-            raise Unscored(f"the command's tree cannot be kept: {error}") from error
+            raise Unscored(f"the workspace cannot be kept: {error}") from error
         finally:
             if not kept:  # whatever went wrong: another attempt begins where this one did
                 place.workspace.unpack(before)
@@ -137,14 +139,17 @@ class Command:
                 raise ProviderError("connection", "the endpoint could not be reached by the command")
             raise provider_error(status, f"the endpoint answered the command's requests with {status}", {})
 
-    def _completion(self, outcome: CommandOutcome, proxy: CountingProxy | None, kept: str) -> Completion:
+    def _completion(
+        self, outcome: CommandOutcome, proxy: CountingProxy | None, kept: str, lost: str | None
+    ) -> Completion:
         counted = proxy is not None and not self._tunnel
         usage = proxy.usage if proxy is not None and counted else []
         prompt, completion = (_sum([pair[side] for pair in usage]) for side in (0, 1))
         finished = outcome.kind == "exited"
+        well = outcome.exit_code == 0 and lost is None
         return Completion(
-            text=_reply(outcome),
-            finish_reason=("stop" if outcome.exit_code == 0 else "other") if finished else "length",
+            text=_reply(outcome) if lost is None else f"[the command's files are lost, they cannot be kept: {lost}]",
+            finish_reason=("stop" if well else "other") if finished else "length",
             prompt_tokens=prompt,
             completion_tokens=completion,
             cost_usd=None if prompt is None or completion is None else self.cost_usd(prompt, completion),
@@ -152,6 +157,15 @@ class Command:
             workspace_sha256=kept,
             requests=proxy.answered if proxy is not None and counted else None,
         )
+
+
+def _keep(place: Any, before: bytes) -> tuple[str, str | None]:
+    """The SHA-256 of the tree as it is; where that cannot be kept, of the one before, and why."""
+    try:
+        return place.keep(), None
+    except ValueError as error:
+        place.workspace.unpack(before)
+        return place.keep(), str(error)
 
 
 def prompt_of(messages: tuple[Message, ...]) -> str:
