@@ -97,7 +97,7 @@ class Review:
             raise InputError(f"track.judges: none, but case {_keyless(suite)} has no key.json to be graded by")
         if suite.skill is not None and "baseline" in self.arms:
             leaks = review_leaks.in_cases(suite.skill.name, suite.cases)
-            leaks += review_leaks.in_homes(suite.skill.name, self._homes, suite.skill.files.values())
+            leaks += review_leaks.in_homes(suite.skill.name, self._homes, suite.skill.files)
             if leaks:
                 more = f" (and {len(leaks) - 1} more)" if len(leaks) > 1 else ""
                 raise Finding(

@@ -3,8 +3,9 @@
 import os
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import yaml
 
@@ -18,6 +19,9 @@ _MOST_BYTES = 1 << 20
 """What is read of one file."""
 _TELLING = 80
 """Characters of a file of the skill from which on the same content is a copy; anybody may have a shorter one."""
+_EVERYWHERE = ("license", "licence", "copying", "notice")
+"""Files that are the same in skills that have nothing to do with each other."""
+_FRONT = re.compile(r"\A---\n(.*?\n)---(?:\n|\Z)", re.DOTALL)
 
 
 def named(skill: str, text: str) -> bool:
@@ -44,15 +48,16 @@ def in_cases(skill: str, cases: Iterable[ReviewCase]) -> list[str]:
     return found
 
 
-def in_homes(skill: str, homes: Sequence[str], texts: Iterable[str] = ()) -> list[str]:
+def in_homes(skill: str, homes: Sequence[str], files: Mapping[str, str] = MappingProxyType({})) -> list[str]:
     """One sentence for each copy of the skill in folders where a reviewer's own tool looks for skills or plug-ins.
 
-    A copy is a file or folder of that name, a SKILL.md whose front matter gives it, a file with the content of one of
-    the skill's `texts`, or a JSON, TOML or YAML file of settings that names it, which a home may be itself. `~` and
-    `$VARIABLES` in `homes` are replaced; what is not there is passed over. Raises Finding for a search that had to stop.
+    A copy is a file or folder of that name, a SKILL.md whose front matter gives it, a file that holds one of the skill's
+    `files` without its front matter, licences aside, or a JSON, TOML or YAML file of settings that names it, which a home
+    may be itself. `~` and `$VARIABLES` in `homes` are replaced; what is not there is passed over. Raises Finding for a
+    search that had to stop.
     """
-    contents = {_content(text) for text in texts}
-    contents = {content for content in contents if len(content) >= _TELLING}
+    bodies = {_body(text) for path, text in files.items() if Path(path).stem.casefold() not in _EVERYWHERE}
+    contents = {body for body in bodies if len(body) >= _TELLING}
     found = []
     for home in homes:
         root = Path(os.path.expandvars(os.path.expanduser(home)))
@@ -93,20 +98,27 @@ def _copies(skill: str, root: Path, contents: Collection[str]) -> list[Path]:
 def _front_matter(skill: str, path: Path) -> bool:
     if path.name.casefold() != "skill.md" or not path.is_file():
         return False
-    front = re.match(r"\s*---[ \t]*\n(.*?)^---", _content(_start(path)) + "\n", re.DOTALL | re.MULTILINE)
+    front = _FRONT.match(_content(_start(path)))
     try:
         given = yaml.safe_load(front[1]) if front else None
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         return front is not None and named(skill, front[1])
     return isinstance(given, dict) and named(skill, str(given.get("name", "")))
 
 
 def _same(path: Path, contents: Collection[str]) -> bool:
-    """Whether a file holds a file of the skill; one of quite another size is not read."""
+    """Whether a file holds a text of the skill; one of quite another size is read only where it is Markdown."""
     sizes = [len(content.encode()) for content in contents]
-    if not sizes or not path.is_file() or not min(sizes) <= path.stat().st_size <= 2 * max(sizes):
+    if not sizes or not path.is_file() or path.stat().st_size < min(sizes):
         return False
-    return _content(_start(path)) in contents
+    if path.suffix.casefold() not in (".md", ".mdc") and path.stat().st_size > 2 * max(sizes):
+        return False
+    text = _content(_start(path))
+    return any(content in text for content in contents)
+
+
+def _body(text: str) -> str:
+    return _FRONT.sub("", _content(text), count=1).strip()
 
 
 def _content(text: str) -> str:

@@ -197,17 +197,23 @@ MANUAL = (
         ("a/SKILL.md", MANUAL.replace("tidy-proof-reader", "Tidy-Proof-Reader")),
         ("a/SKILL.md", MANUAL.replace("name: tidy-proof-reader", 'name:   "tidy-proof-reader"')),
         ("a/SKILL.md", MANUAL.replace("---\nname", "---\ndescription: a: b\nname")),
+        ("a/SKILL.md", "---\nname: tidy-proof-reader\ndate: 2024-99-99\n---\n"),
         ("agents/another.md", MANUAL.replace("\n", "\r\n")),
+        ("a/SKILL.md", MANUAL.replace("tidy-proof-reader", "other")),
+        ("CLAUDE.md", "# Of my own\n\n" + "Words.\n" * 200 + MANUAL.partition("---\n")[2].partition("---\n")[2]),
         ("1/2/3/4/5/6/7/SKILL.md", MANUAL),
     ],
 )
 def test_a_copy_is_noticed_in_other_clothes(path: str, content: str, tmp_path: Path) -> None:
     copy = tmp_path / path
-    copy.parent.mkdir(parents=True)
+    copy.parent.mkdir(parents=True, exist_ok=True)
     copy.write_bytes(content.encode())
-    assert len(review_leaks.in_homes("tidy-proof-reader", [str(tmp_path)], [MANUAL])) == 1
+    licence = "Anybody may do with this whatever they like, as long as they leave these words in it."
+    (copy.parent / "LICENSE.txt").write_text(licence)
+    files = {"SKILL.md": MANUAL, "LICENSE": licence}
+    assert len(review_leaks.in_homes("tidy-proof-reader", [str(tmp_path)], files)) == 1
     copy.write_text("---\nname: other\n---\nNothing.\n")
-    assert review_leaks.in_homes("tidy-proof-reader", [str(tmp_path)], [MANUAL]) == []
+    assert review_leaks.in_homes("tidy-proof-reader", [str(tmp_path)], files) == []
 
 
 @pytest.mark.parametrize(
