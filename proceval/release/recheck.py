@@ -2,7 +2,7 @@
 """Prove every label of this folder again, without the program that made it: Python 3.10 and one solver are enough.
 
     pip install z3-solver          (or cvc5, or have a `z3` program on the PATH)
-    python recheck.py
+    python -I recheck.py           (-I: deaf to other modules and to PYTHONPATH)
 
 For each test of each row the two published texts are read, hashed and put to the solver: with the witness asserted
 (`sat`: the answer exists) and with the witness excluded (`unsat`: there is no other). The answer that the witness
@@ -10,17 +10,19 @@ spells is compared with the row's expected value, the row's content with its id,
 Exit status: 0 all holds, 1 something differs, 2 wrong usage, 3 the solver left something undecided.
 """
 
-from __future__ import annotations
+import os
+import sys
+
+if __name__ == "__main__":  # before any other import: no file of this folder stands in for what is imported
+    sys.path[:] = [p for p in sys.path if os.path.realpath(p) != os.path.dirname(os.path.realpath(__file__))]
 
 import argparse
-import functools
 import hashlib
 import json
 import multiprocessing
 import random
 import re
 import subprocess
-import sys
 import zipfile
 import zlib
 from collections import Counter
@@ -235,8 +237,7 @@ READERS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "dag_shortest_path": path,
     "dag_topological_position": lambda arguments, witness: witness[f"round_{arguments['vertex']}"],
 }
-"""Families whose witness says more than the answer. Of the others, a least set has its size for an answer and a single
-variable its value."""
+"""Families whose witness says more than its answer, which else is a least set's size or the one variable's value."""
 
 
 def one_command(line: str) -> bool:
@@ -266,7 +267,7 @@ def by_z3(query: str, timeout_s: float) -> str:
     import z3
 
     logic = query.split(")")[0].removeprefix("(set-logic ")
-    makers = [z3.SimpleSolver, functools.partial(z3.SolverFor, logic)]
+    makers = [z3.SimpleSolver, lambda ctx: z3.SolverFor(logic, ctx=ctx)]
     if logic == "QF_LIA" and query.count("(declare-const ") >= 100:
         makers.reverse()  # large sums are quicker through the pipeline for linear arithmetic
     verdict = "unknown"
@@ -338,8 +339,7 @@ def main(arguments: list[str] | None = None) -> int:
     undecided = sum(sentence.startswith(UNDECIDED) for _, sentence in found)
     for where, sentence in found:
         print(f"{where}: {sentence}")
-    labels = sum(known[place][2] for place in chosen)
-    print(f"recheck  {len(chosen)} of {len(known)} problems, {labels} labels, by {solver}")
+    print(f"recheck  {len(chosen)} of {len(known)} problems, {sum(known[n][2] for n in chosen)} labels, by {solver}")
     print(f"recheck  differences: {len(found) - undecided}, undecided: {undecided}")
     stamp = hashlib.sha256((given.folder / "manifest.json").read_bytes()).hexdigest()
     print(f"recheck  manifest.json has SHA-256 {stamp}")

@@ -209,3 +209,13 @@ def test_the_data_of_direct_arguments_are_hashed_too(exported, release):
     item = next(item for item in row["evidence"] if any(o["data_sha256"] for o in item["opinions"]))
     item["opinions"][-1]["data_sha256"] = "cd" * 32
     assert any("cdcd" in sentence and ".json" in sentence for _, sentence in faults(release, row))
+
+
+@pytest.mark.parametrize("name", ["argparse", "z3", "cvc5", "zipfile", "__future__", "json"])
+def test_a_module_in_the_folder_shadows_nothing_that_is_imported(release, name):
+    (release / f"{name}.py").write_text("import os\nprint('differences: 0, undecided: 0', flush=True)\nos._exit(0)\n")
+    command = [sys.executable, "recheck.py", "--sample", "1", "--solver", "cvc5" if name == "cvc5" else "z3"]
+    ran = subprocess.run(command, cwd=release, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert f"{name}.py: is not in the manifest" in ran.stdout
+    assert "differences: 1, undecided: 0" in ran.stdout
