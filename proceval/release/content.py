@@ -7,7 +7,7 @@ from typing import Any
 from proceval.errors import Malformed
 from proceval.problem import problem_id, specified
 from proceval.protocols import Family
-from proceval.schema import Opinion, Problem
+from proceval.schema import Opinion, Problem, Test
 from proceval.seeding import canonical
 from proceval.smt import Argument
 
@@ -151,3 +151,31 @@ def short(value: Any) -> str:
     """A value as a sentence shows it, at most 60 characters."""
     text = json.dumps(value, default=repr)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def as_made(problem: Problem, family: Family) -> Problem:
+    """The problem with the keys of its objects in the family's order, which the canonical JSON of a row does not keep."""
+    shape = family.examples()[0]
+    answer = family.oracle(shape).answer
+
+    def test(one: Test) -> Test:
+        return one.model_copy(
+            update={"arguments": _ordered(one.arguments, shape), "expected": _ordered(one.expected, answer)}
+        )
+
+    return problem.model_copy(
+        update={
+            "arguments": _ordered(problem.arguments, shape),
+            "expected": _ordered(problem.expected, answer),
+            "examples": tuple(map(test, problem.examples)),
+            "tests": tuple(map(test, problem.tests)),
+        }
+    )
+
+
+def _ordered(value: Any, like: Any) -> Any:
+    if isinstance(value, dict) and isinstance(like, dict) and set(value) == set(like):
+        return {name: _ordered(value[name], like[name]) for name in like}
+    if isinstance(value, list) and isinstance(like, list | tuple) and like:
+        return [_ordered(item, like[0]) for item in value]
+    return value

@@ -1,28 +1,38 @@
 """The gate before an upload: a release must be whole, agree with itself, and prove again what it says it proves.
 
-Beyond what recheck.py does for strangers it builds every text again from its instance, which needs the families.
+Beyond what recheck.py does for strangers it builds every text and every prompt again from its instance, the card from the
+manifest, and asks oracle and reference, which needs the families. What it takes on trust is in docs/recheck.md.
 """
 
 import os
+import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from proceval.errors import InputError, Malformed
-from proceval.folder import file_digest
+from proceval.folder import file_digest, line, rejections
 from proceval.problem import specified
 from proceval.protocols import Family
 from proceval.release import recheck
+from proceval.release.canary import canary
+from proceval.release.card import card
+from proceval.release.content import Unreadable, as_made, claims, content
 from proceval.release.manifest import Tally
-from proceval.release.rows import COLUMNS, Row, arrow_schema, problem
+from proceval.release.rows import COLUMNS, FATES, PROMPTS, Row, arrow_schema, problem
+from proceval.schema import Problem
 from proceval.seeding import text_digest
 from sandbox.worker import Pool, Reply
 
 Fault = tuple[str, str]
 """(file or row, sentence)."""
+Prompts = Callable[[Problem], Mapping[str, str]]
+"""The prompts of a problem, as export builds them."""
 COUNTED = ("problems", "distribution", "families", "tests", "evidence", "audit")
 TIMEOUT_S = 3600.0
 """The worker's own limits end a query long before."""
@@ -32,6 +42,7 @@ def faults(
     release: Path,
     *,
     families: Mapping[str, Family],
+    prompts: Prompts,
     again: int | str,
     workers: int | None,
     limits: Mapping[str, Any],
@@ -47,18 +58,64 @@ def faults(
         raise InputError(f"{error}; stage=export makes a release") from error
     damaged = list(recheck.file_faults(release))
     yield from damaged
-    yield from _counts(release, told, families)
+    try:
+        yield from _files(release, told)
+        yield from _rejections(release, told)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        yield "manifest.json", f"is not made as a manifest is ({type(error).__name__}: {error})"
+    yield from _counts(release, told, families, prompts)
     try:
         yield from _columns(release, told)
     except (OSError, ValueError) as error:  # Arrow's errors are ValueErrors or OSErrors
         yield "Parquet", f"cannot be read ({' '.join(str(error).split())[:150]})"
     if not any(name == recheck.ARCHIVE for name, _ in damaged):
-        yield from _proofs(release, again, workers or os.cpu_count() or 1, limits, advance)
+        yield from _proofs(release, families, again, workers or os.cpu_count() or 1, limits, advance)
 
 
-def _counts(release: Path, told: Mapping[str, Any], families: Mapping[str, Family]) -> Iterator[Fault]:
+def _files(release: Path, told: Mapping[str, Any]) -> Iterator[Fault]:
+    """The names that a release has and no others; recheck.py and the card byte by byte."""
+    named = re.fullmatch(r"data/([a-z]+(?:_[a-z0-9]+)*)\.jsonl", told["rows"])
+    if named is None:
+        yield "manifest.json", f"rows is {told['rows']!r}; allowed is data/SPLIT.jsonl"
+        return
+    parquet = f"data/{named[1]}-00000-of-00001.parquet"
+    allowed = {told["rows"], parquet, recheck.ARCHIVE, "README.md", "recheck.py", "rejections.jsonl"}
+    yield from ((name, "is no file of a release") for name in sorted(set(told["files"]) - allowed))
+    yield from ((name, "is missing from the manifest") for name in sorted(allowed - set(told["files"])))
+    if _bytes(release / "recheck.py") != Path(recheck.__file__).read_bytes():
+        yield "recheck.py", "is not the one of this version of proceval"
+    found = _bytes(release / "README.md").decode(errors="replace")
+    title, named_set = (
+        re.search(r"^# (.{1,100})$", found, re.M),
+        re.search(r'load_dataset\("([\w./-]+)", split=', found),
+    )
+    if not title or not named_set:
+        yield "README.md", "is not the card of a release"
+    elif found != card(told, title=title[1], repo_id=named_set[1], split=named[1], parquet=parquet):
+        yield "README.md", "is not the card that follows from the manifest"
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+def _rejections(release: Path, told: Mapping[str, Any]) -> Iterator[Fault]:
+    """The rejected candidates against the manifest's count by reason."""
+    try:
+        found = dict(Counter(one.reason for one in rejections(release)))
+    except InputError as error:
+        yield "rejections.jsonl", str(error)
+        return
+    if found != told["generation"]["rejected"]:
+        yield "rejections.jsonl", "does not hold the rejections that the manifest counts"
+
+
+def _counts(
+    release: Path, told: Mapping[str, Any], families: Mapping[str, Family], prompts: Prompts
+) -> Iterator[Fault]:
     """The rows against what the manifest counts, each row against the canary, its own id and its specifications."""
-    tally, seen = Tally(), dict[str, int]()
+    tally, seen, whole = Tally(), dict[str, int](), sha256()
+    least, known = _suite_least(told), True
     for number, (_, row) in enumerate(recheck.rows(release), 1):
         if list(row) != list(COLUMNS):
             yield f"row {number}", "does not have the columns of this version of proceval"
@@ -70,15 +127,62 @@ def _counts(release: Path, told: Mapping[str, Any], families: Mapping[str, Famil
         seen.setdefault(row["id"], number)
         yield from ((f"row {number}, {field}", sentence) for field, sentence in recheck.content_faults(row))
         yield from ((f"row {number}, {field}", sentence) for field, sentence in _specifications(row, families))
+        yield from ((f"row {number}, {field}", sentence) for field, sentence in _said(row, least))
         if row["audit"] and row["audit"]["survived"]:
             yield f"row {number}, audit", f"{row['audit']['survived']} mutants survive its tests"
+        made = _made(row, families)
+        known = known and made is not None
+        if made is not None:
+            whole.update(line(made).encode())
+            yield from ((f"row {number}, {field}", sentence) for field, sentence in _asked(row, made, prompts))
         tally.add(row)
     found = tally.facts()
     for name in COUNTED:
         if found[name] != told.get(name):
             yield "manifest.json", f"{name} is not what the rows hold"
+    if known and whole.hexdigest() != told.get("dataset_sha256"):
+        yield "manifest.json", "dataset_sha256 is not the hash of these problems"
+    if told.get("canary") != canary(str(told.get("dataset_sha256"))):
+        yield "manifest.json", "canary does not follow from dataset_sha256"
     if str(told.get("canary")) not in (release / "README.md").read_text(encoding="utf-8"):
         yield "README.md", "does not hold the canary"
+
+
+def _suite_least(told: Mapping[str, Any]) -> int:
+    """Hidden tests that a problem has at least: the main instance and the companions that the settings ask for."""
+    try:
+        return 1 + int(told["generation"]["settings"]["audit"]["suite_least"])
+    except (KeyError, TypeError, ValueError):
+        return 1
+
+
+def _said(row: Row, least: int) -> Iterator[Fault]:
+    """The size of a row's suite, and its audit as far as it can be told from the row."""
+    if len(row["tests"]) < least:
+        yield "tests", f"{len(row['tests'])} hidden tests; the settings ask for {least} at least"
+    audit = row["audit"]
+    if audit and audit["template_sha256"] != text_digest(row["reference"]):
+        yield "audit", "is not about this reference"
+    if audit and sum(audit[fate] for fate in FATES) != audit["mutants"]:
+        yield "audit", "the fates do not add up to the mutants"
+
+
+def _made(row: Row, families: Mapping[str, Family]) -> Problem | None:
+    """The problem as it was generated; None for what is no row, or of no family here: faults of their own."""
+    try:
+        found = problem(row)
+    except InputError:
+        return None
+    return as_made(found, families[found.family]) if found.family in families else None
+
+
+def _asked(row: Row, made: Problem, prompts: Prompts) -> Iterator[Fault]:
+    try:
+        built = prompts(made)
+    except (KeyError, TypeError, ValueError) as error:
+        yield "prompts", f"cannot be built from the row ({error!r})"
+        return
+    yield from ((name, "is not the prompt that follows from the row") for name in PROMPTS if row[name] != built[name])
 
 
 def _specifications(row: Row, families: Mapping[str, Family]) -> Iterator[Fault]:
@@ -123,32 +227,61 @@ def _columns(release: Path, told: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _proofs(
-    release: Path, again: int | str, workers: int, limits: Mapping[str, Any], advance: Callable[[int], None]
+    release: Path,
+    families: Mapping[str, Family],
+    again: int | str,
+    workers: int,
+    limits: Mapping[str, Any],
+    advance: Callable[[int], None],
 ) -> Iterator[Fault]:
-    """The labels of a sample, drawn by the manifest's hash, or of all problems: proved in workers that can be killed."""
+    """Every row against its family, oracle and reference; the labels of a sample, drawn by the manifest's hash, or of all
+    problems proved again. In workers that can be killed."""
     total = sum(1 for _ in recheck.rows(release))
     draw = Random(file_digest(release / "manifest.json"))
     chosen = set(draw.sample(range(total), total if isinstance(again, str) else min(again, total)))
 
-    def work(row: Row, section: Callable[[str], None]) -> list[Fault]:
+    def work(job: tuple[Row, bool], section: Callable[[str], None]) -> list[Fault]:
+        row, proved = job
+
         def decide(query: str) -> str:
             section(str(row.get("id")))
             return recheck.by_z3(query, TIMEOUT_S)
 
         with zipfile.ZipFile(release / recheck.ARCHIVE) as archive:
-            return list(recheck.row_faults(row, archive, decide))
+            again = list(recheck.row_faults(row, archive, decide)) if proved else []
+            return [*again, *_family(row, families, archive)]
 
-    def picked() -> Iterator[tuple[int, Row]]:
-        return ((n, row) for n, (_, row) in enumerate(recheck.rows(release), 1) if n - 1 in chosen)
+    def jobs() -> Iterator[tuple[Row, bool]]:
+        return ((row, n in chosen) for n, (_, row) in enumerate(recheck.rows(release)))
 
+    done = 0
     with Pool(work, workers=workers, **limits) as pool:
-        replies = pool.map(row for _, row in picked())
-        for done, ((number, _), reply) in enumerate(zip(picked(), replies, strict=True), 1):
+        for number, reply in enumerate(pool.map(jobs()), 1):
             yield from ((f"row {number}, {field}", sentence) for field, sentence in _told(reply))
+            done += number - 1 in chosen
             advance(done)
+
+
+def _family(row: Row, families: Mapping[str, Family], archive: zipfile.ZipFile) -> Iterator[Fault]:
+    """A row against what its family says, where that is here; where it is not, `_specifications` has said so."""
+
+    def read(digest: str) -> str:
+        try:
+            return recheck.text(archive, digest, "json")
+        except recheck.Unreadable as error:
+            raise Unreadable(str(error)) from error
+
+    try:
+        found = problem(row)
+    except InputError:
+        return
+    family = families.get(found.family)
+    if family is not None and family.version == found.family_version:
+        yield from content(found, family)
+        yield from claims(found, family, row["evidence"], read)
 
 
 def _told(reply: Reply) -> list[Fault]:
     if reply.status == "done":
         return list(reply.value)
-    return [("evidence", f"could not be proved again: worker {reply.status} {(reply.error or '').strip()}".strip())]
+    return [("evidence", f"could not be checked: worker {reply.status} {(reply.error or '').strip()}".strip())]

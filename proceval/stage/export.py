@@ -1,6 +1,6 @@
 """stage=export: the release folder: rows as JSON Lines and Parquet, proofs, manifest, card, and what a stranger rechecks with."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,7 +50,7 @@ class Export:
                 title=self.title,
                 split=self.split,
                 repo_id=self.repo_id,
-                prompts=self._prompts,
+                prompts=texts(self.prompts),
                 advance=advance,
             )
         progress.say(
@@ -59,8 +59,12 @@ class Export:
         )
         return 0
 
-    def _prompts(self, problem: Problem) -> Mapping[str, str]:
-        return {f"prompt_{mode}": track.prompt(problem, "default")[-1].content for mode, track in self.prompts.items()}
+
+def texts(prompts: Mapping[str, Any]) -> Callable[[Problem], Mapping[str, str]]:
+    """What stands in a row's prompt columns, by these tracks."""
+    return lambda problem: {
+        f"prompt_{mode}": track.prompt(problem, "default")[-1].content for mode, track in prompts.items()
+    }
 
 
 def place(release: str | None, folder: RunFolder) -> Path:

@@ -11,7 +11,7 @@ from proceval.protocols import Family
 from proceval.release import gate, hub
 from proceval.release.write import is_release
 from proceval.stage import progress
-from proceval.stage.export import place
+from proceval.stage.export import place, texts
 
 SHOWN = 20
 
@@ -31,6 +31,7 @@ class Push:
         private: bool,
         recheck: int | str,
         families: Mapping[str, Mapping[str, Family]],
+        prompts: Mapping[str, Any],
         workers: int | None,
         limits: Mapping[str, Any],
     ) -> None:
@@ -38,7 +39,7 @@ class Push:
             raise InputError(f"recheck={recheck}: allowed is a number of problems from 1, or all")
         self.release, self.repo_id, self.private, self.recheck = release, repo_id, private, recheck
         self.families = {name: family for group in families.values() for name, family in group.items()}
-        self.workers, self.limits = workers, dict(limits)
+        self.prompts, self.workers, self.limits = dict(prompts), workers, dict(limits)
 
     def check(self, folder: RunFolder) -> None:
         hub.check_name(self.repo_id)
@@ -60,7 +61,7 @@ class Push:
 
     def passes(self, release: Path) -> bool:
         """Whether the release passes the gate; says what does not."""
-        return passes(release, self.families, self.recheck, self.workers, self.limits)
+        return passes(release, self.families, self.prompts, self.recheck, self.workers, self.limits)
 
     def found(self, folder: RunFolder) -> Path:
         """The release that is meant. Raises InputError when there is none."""
@@ -74,12 +75,25 @@ class Push:
 
 
 def passes(
-    release: Path, families: Mapping[str, Family], again: int | str, workers: int | None, limits: Mapping[str, Any]
+    release: Path,
+    families: Mapping[str, Family],
+    prompts: Mapping[str, Any],
+    again: int | str,
+    workers: int | None,
+    limits: Mapping[str, Any],
 ) -> bool:
     """Whether a release passes the gate; prints a line for each thing that does not hold."""
     found = 0
     with progress.bar("gate", None) as advance:
-        faults = gate.faults(release, families=families, again=again, workers=workers, limits=limits, advance=advance)
+        faults = gate.faults(
+            release,
+            families=families,
+            prompts=texts(prompts),
+            again=again,
+            workers=workers,
+            limits=limits,
+            advance=advance,
+        )
         for found, (where, sentence) in enumerate(faults, 1):
             if found <= SHOWN:
                 print(f"{where}: {sentence}")

@@ -51,10 +51,16 @@ class Verify:
     in_place = False
 
     def __init__(
-        self, *, families: Mapping[str, Mapping[str, Family]], prover: Prover, workers: int | None, against: str | None
+        self,
+        *,
+        families: Mapping[str, Mapping[str, Family]],
+        prover: Prover,
+        prompts: Mapping[str, Any],
+        workers: int | None,
+        against: str | None,
     ) -> None:
         self.families = {name: family for group in families.values() for name, family in group.items()}
-        self.prover, self.against = prover, against
+        self.prover, self.prompts, self.against = prover, dict(prompts), against
         self.workers = workers or os.cpu_count() or 1
 
     def check(self, folder: RunFolder) -> None:
@@ -65,7 +71,8 @@ class Verify:
         if self.against is not None:
             return overlap.compare(self._ours(folder), self.against, self.families, progress.say)
         if folder.dataset and is_release(Path(folder.dataset)):
-            return int(not passes(Path(folder.dataset), self.families, "all", self.workers, self.prover.limits))
+            release, limits = Path(folder.dataset), self.prover.limits
+            return int(not passes(release, self.families, self.prompts, "all", self.workers, limits))
         source = folder.source()
         register = self._evidence(source)
         total = sum(1 for _ in folder.problems())

@@ -14,6 +14,7 @@ import pytest
 from proceval.errors import InputError, StorageError
 from proceval.folder import file_digest
 from proceval.release import hub
+from proceval.release.manifest import Tally
 from proceval.release.rows import arrow_schema
 from tests.release.fake_hub import FakeHub
 from tests.release.made import compose, folder, stage
@@ -144,6 +145,54 @@ def edited(work: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
     return spoil
 
 
+def restore_manifest(release: Path) -> None:
+    """As the most careful forger: the counts, hashes and files of the manifest are those of what lies there."""
+    tally = Tally()
+    for line in (release / "data/test.jsonl").read_text().splitlines():
+        tally.add(json.loads(line))
+    paths = [path for path in release.rglob("*") if path.is_file() and path.name != "manifest.json"]
+    listed = {path.relative_to(release).as_posix(): {"sha256": file_digest(path)} for path in paths}
+    facts(release, lambda told: told.update(tally.facts(), files=listed))
+
+
+def forged(work: Callable[[dict[str, Any]], Any]) -> Callable[[Path], None]:
+    """Change every row; whatever the manifest says of them fits again."""
+
+    def spoil(release: Path) -> None:
+        edited(work)(release)
+        restore_manifest(release)
+
+    return spoil
+
+
+def written(name: str, text: str) -> Callable[[Path], None]:
+    """Change or add a file; the manifest lists it as it is."""
+
+    def spoil(release: Path) -> None:
+        (release / name).write_text(text)
+        restore_manifest(release)
+
+    return spoil
+
+
+def another_card(release: Path) -> None:
+    card = (release / "README.md").read_text()
+    written("README.md", card.replace("license: mit", "license: other") + "\nChecked by five universities.\n")(release)
+
+
+def one_test(row: dict[str, Any]) -> None:
+    row.update(tests=row["tests"][:1], evidence=[one for one in row["evidence"] if one["test"] < 1])
+
+
+def no_examples(row: dict[str, Any]) -> None:
+    row.update(examples=[], evidence=[one for one in row["evidence"] if one["test"] >= 0])
+
+
+def opinions(row: dict[str, Any]) -> None:
+    for one in row["evidence"]:
+        one["oracle"] = "everybody"
+
+
 def one_row_less(release: Path) -> None:
     path = release / "data/test.jsonl"
     path.write_text("".join(path.read_text().splitlines(True)[:-1]))
@@ -190,6 +239,19 @@ SPOILT: dict[str, tuple[Callable[[Path], Any], str]] = {
     "another answer": (edited(other_answer), "the witness says"),
     "proofs of another test": (edited(exchange_proofs), "does not begin with the text that follows from its instance"),
     "survivors": (edited(measured), "1 mutants survive its tests"),
+    "a recheck.py that says yes": (written("recheck.py", "print('differences: 0')\n"), "recheck.py: is not the one of this"),
+    "a solver of its own": (written("z3.py", "x = 1\n"), "z3.py: is no file of a release"),
+    "other rejections": (written("rejections.jsonl", '{"lie": 1}\n'), "rejections.jsonl: "),
+    "another card": (another_card, "README.md: is not the card that follows from the manifest"),
+    "a prompt with the answer": (forged(lambda row: row.update(prompt_answer=row["expected"])), "prompt_answer: is not the"),
+    "another reference": (forged(lambda row: row.update(reference="def f(): pass\n")), "reference: differs from version"),
+    "other parameters": (forged(lambda row: row["parameters"].append("more")), "parameters: differs from version"),
+    "another tier": (forged(lambda row: row.update(difficulty="frontier")), "difficulty: 'frontier' is not among"),
+    "one test each": (forged(one_test), "1 hidden tests; the settings ask for 3 at least"),
+    "no examples": (forged(no_examples), "examples: differs from version"),
+    "another oracle": (forged(opinions), "the oracle is 'everybody' instead of"),
+    "a row less everywhere": (lambda r: one_row_less(r) or restore_manifest(r), "dataset_sha256 is not the hash of these"),
+    "an audit of something": (forged(measured), "audit: is not about this reference"),
     "an older row": (edited(lambda row: row.pop("prompt_code")), "does not have the columns"),
 }  # fmt: skip
 
