@@ -78,6 +78,8 @@ def _told(verdict: Verdict) -> Iterator[str]:
         yield f"FAIL {name}"
         if verdict.outcome != "failed":
             yield f"  the final reply is {verdict.outcome}"
+        if not verdict.grades and verdict.detail:
+            yield f"  {' '.join(printable(verdict.detail).split())}"
         yield from (f"  {_line(grade)}" for grade in verdict.grades if not grade.passed)
     else:
         yield f"ERROR {name}: {' '.join(printable(verdict.detail).split()) or verdict.outcome}"

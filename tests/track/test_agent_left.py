@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from proceval.report import agent as report
 from sandbox import beneath
 from tests.arena import Endpoint, http_model
 from tests.track import yard
@@ -61,4 +62,5 @@ def test_a_tree_that_the_host_cannot_take_is_the_agents_failure(
     assert (verdict.outcome, verdict.fault, verdict.score) == ("failed", "model", 0.0), verdict.detail
     assert verdict.detail.startswith("the workspace as it was left cannot be judged: ")
     assert says in verdict.detail
+    assert report.told([verdict]) == f"FAIL mend/sum\n  {verdict.detail}\n\n0/1 passed"
     assert json.loads((tmp_path / "default" / "mend" / "sum" / "checks.json").read_text())["outcome"] == "failed"
