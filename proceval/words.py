@@ -40,10 +40,23 @@ def literal_paths(arguments: list[str]) -> list[str]:
 
 def _literal(word: str) -> str:
     key, equals, value = word.partition("=")
+    if value.startswith("[") and value.endswith("]") and (paths := _paths(value[1:-1])):
+        return f"{key}=[{','.join(paths)}]"
     strange = re.search(r"[^\w./+-]", value) and not re.search(r"[\\\"']", value)
     if not equals or key.startswith("-") or not strange or not os.path.exists(value):
         return word
     return f'{key}="{value}"'
+
+
+def _paths(text: str) -> list[str]:
+    """Quoted paths of a list such as compare=[A,B], whose names may hold commas; none unless every one exists."""
+    found, rest = [], ""
+    for piece in text.split(","):
+        rest = f"{rest},{piece}" if rest else piece
+        if os.path.exists(rest):
+            found.append(f'"{rest}"')
+            rest = ""
+    return [] if rest else found
 
 
 def sweeping(arguments: list[str]) -> bool:

@@ -261,3 +261,17 @@ def test_a_damaged_pointer_or_record_is_no_traceback(proceval, tmp_path, made):
     name = config.generation_identity(config.compose("stage=generate", *SMALL))
     (tmp_path / "outputs" / ".datasets" / f"{name}.json").write_text("{}")
     assert proceval("stage=generate", *SMALL).returncode == 0
+
+
+def test_an_older_run_is_reported_and_shown_as_what_it_was(proceval, tmp_path, made):
+    """Whatever the words of today's command line are: the run's own configuration names its parts, its verdicts are shown."""
+    run = tmp_path / "an=older, run"
+    shutil.copytree(made, run)
+    report = proceval("stage=report", f"dataset={run}", "model=gold", "tracker=off", "figures=false")
+    assert report.returncode == 0, report.stderr
+    assert "model mock" in " ".join(report.stdout.split())
+    assert "model gold" not in " ".join(report.stdout.split())
+    first = json.loads((run / "dataset.jsonl").read_text().splitlines()[0])["id"]
+    assert "== verdicts" in proceval("stage=show", f"dataset={run}", f"id={first}").stdout
+    pair = proceval("stage=report", f"compare=[{run},{run}]")
+    assert pair.returncode == 0, pair.stderr

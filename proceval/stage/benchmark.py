@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from proceval.errors import InputError
 from proceval.folder import RunFolder
 
 
@@ -51,5 +52,5 @@ class _Reported:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None:
             self.report.run(self.folder, exit_status=self.worst)
-        elif isinstance(error, Exception):
+        elif isinstance(error, Exception) and not isinstance(error, InputError):
             self.report.run(self.folder, exit_status=getattr(error, "exit_status", 1), failure=str(error))

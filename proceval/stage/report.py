@@ -49,6 +49,7 @@ class Report:
         if is_sweep(folder.path):
             show_sweep(folder.path, self.pass_k)
             return 0
+        settings = recorded(folder)
         self.start()
         with progress.bar("report", 3) as advance:
             found = summary.write(
@@ -57,7 +58,7 @@ class Report:
                 versions=provenance.versions(),
                 git_commit=provenance.git_commit(config_dir()),
                 ks=self.pass_k,
-                setup=naming.described(folder.settings),
+                setup=naming.described(settings),
             )
             advance(1)
             parquet.write(folder.path)
@@ -67,7 +68,7 @@ class Report:
             markdown.write(folder.path, found)
             advance(3)
         _show(found)
-        self.tracker.write(folder.path, found | {"failure": failure}, config.redact(folder.settings))
+        self.tracker.write(folder.path, found | {"failure": failure}, config.redact(settings))
         self.tracker.close(exit_status)
         return 0
 
@@ -82,6 +83,25 @@ class Report:
         for sentence in paired.sentences(found, first=names[0], second=names[1]):
             print(sentence)
         return 0
+
+
+def recorded(folder: RunFolder) -> dict[str, Any]:
+    """The settings that a run was made with: its own config.yaml where an older run is reported, whatever is said now."""
+    path = folder / "config.yaml"
+    if folder.dataset is None or not path.is_file():
+        return folder.settings
+    import yaml
+
+    try:
+        found = dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+        for name in ("versions", "git_commit"):
+            found.pop(name, None)
+        naming.described(found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
+        raise InputError(
+            f"{path}: not the configuration of a run ({type(error).__name__}); give the run folder"
+        ) from error
+    return found
 
 
 class Untold:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from proceval import folder as files
@@ -45,7 +46,8 @@ class Show:
             )
         self._certificates(problem, source)
         self._audit(problem, source)
-        self._verdicts(problem, folder)
+        judged = folder.dataset is not None and (source / "verdicts.jsonl").is_file()
+        self._verdicts(problem, source if judged else folder.path, source)
         return 0
 
     def _own(self, folder: RunFolder) -> int:
@@ -106,7 +108,7 @@ class Show:
                     if mutant.fate == "survived":
                         print(f"survivor, line {mutant.line}: {mutant.before}  ->  {mutant.after}")
 
-    def _verdicts(self, problem: Problem, folder: RunFolder) -> None:
+    def _verdicts(self, problem: Problem, folder: Path, source: Path) -> None:
         if not (folder / "verdicts.jsonl").is_file():
             return
         verdicts = [v for v in files.read(folder / "verdicts.jsonl", Verdict) if v.problem_id == problem.id]
@@ -125,7 +127,7 @@ class Show:
                     "a failing completion", f"sample {failing.sample}, rule that found the code: {failing.extraction}"
                 )
                 print(response.completion.text)
-        self._head("replay", f"python -m proceval stage=evaluate rescore=true dataset={folder.source()}")
+        self._head("replay", f"python -m proceval stage=evaluate rescore=true dataset={source}")
 
 
 def _cut(text: str, most: int = 200) -> str:
