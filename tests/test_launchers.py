@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -124,9 +125,10 @@ def test_a_sweep_evaluates_each_model_proves_once_and_tells_the_job_that_failed(
     assert logs.count("taken over from") == 1
 
 
-def test_a_launcher_that_is_not_installed_names_its_extra(tmp_path):
-    for name, extra in (("ray", "ray"), ("slurm", "submitit")):
-        done = run(Path(sys.executable), tmp_path, "--multirun", f"hydra/launcher={name}", "stage=doctor")
-        if "Could not find" in done.stderr or "pip install" in done.stderr:
-            assert done.returncode == 2
-            assert f"pip install -e '.[{extra}]'" in done.stderr
+@pytest.mark.parametrize(("name", "extra"), [("ray", "ray"), ("slurm", "submitit")])
+def test_a_launcher_that_is_not_installed_names_its_extra(tmp_path, name, extra):
+    if find_spec(LAUNCHERS[name][1]) is not None:
+        pytest.skip(f"the extra {extra} is installed here")  # it would submit jobs to a cluster that is not there
+    done = run(Path(sys.executable), tmp_path, "--multirun", f"hydra/launcher={name}", "stage=doctor")
+    assert done.returncode == 2
+    assert f"pip install -e '.[{extra}]'" in done.stderr
