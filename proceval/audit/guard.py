@@ -18,7 +18,7 @@ from sandbox.worker import Reply, Worker
 
 Rows = list["Row"]
 _SHOWN = 200
-_FRAMES = 1000
+_FRAMES = 3000
 """Calls that a mutant may nest, however deep its caller stands."""
 
 

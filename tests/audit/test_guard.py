@@ -42,7 +42,8 @@ def first(guard: Guard, body: str, tests: Any = TESTS) -> Any:
     ],
 )
 def test_kinds_of_kill(guard: Guard, body: str, kills: tuple[str | None, ...]) -> None:
-    assert first(guard, body).kills == kills
+    row = first(guard, body)
+    assert row.kills == kills, row
 
 
 def test_a_mutant_that_swallows_the_countdown_cannot_hide(guard: Guard) -> None:
