@@ -26,14 +26,28 @@ LEGEND = "${run:displayName}"
 def build(entity: str, project: str, name: str) -> Any:
     """The workspace as an object; nothing is sent. Metric names are those that tracker=wandb logs."""
     import wandb_workspaces.expr as expr
+    import wandb_workspaces.workspaces as workspaces
+
+    return workspaces.Workspace(
+        entity=entity,
+        project=project,
+        name=name,
+        sections=_sections(),
+        settings=workspaces.WorkspaceSettings(max_runs=50, tooltip_number_of_runs="all_runs"),
+        runset_settings=workspaces.RunsetSettings(
+            groupby=[expr.Config("setup_model")],
+            order=[expr.Ordering(expr.Summary("score/pass@1"), ascending=False)],
+        ),
+    )
+
+
+def _sections() -> list[Any]:
+    """Models by tiers and the frontier, then what stands beside the scores."""
     import wandb_workspaces.reports.v2 as reports
     import wandb_workspaces.workspaces as workspaces
 
     def summary(metric: str) -> Any:
         return reports.SummaryMetric(metric)
-
-    def bars(title: str, *metrics: str) -> Any:
-        return reports.BarPlot(title=title, metrics=[summary(m) for m in metrics], max_runs_to_show=50)
 
     def line(title: str, x: str, *y: str) -> Any:
         return reports.LinePlot(title=title, x=reports.Metric(x), y=[reports.Metric(one) for one in y])
@@ -42,14 +56,14 @@ def build(entity: str, project: str, name: str) -> Any:
         accuracy = summary("score/pass@1")
         return reports.ScatterPlot(title=title, x=summary(x), y=accuracy, legend_template=LEGEND, log_x=True)
 
-    sections = [
+    return [
         workspaces.Section(
             name="Models by tiers",
             is_open=True,
             panels=[
-                bars("pass@1", "score/pass@1"),
-                bars("95% interval of pass@1", "score/pass@1_low", "score/pass@1_high"),
-                *(bars(f"pass@1, {tier}", f"score/tier/{tier}/pass@1") for tier in TIERS),
+                _bars("pass@1", "score/pass@1"),
+                _bars("95% interval of pass@1", "score/pass@1_low", "score/pass@1_high"),
+                *(_bars(f"pass@1, {tier}", f"score/tier/{tier}/pass@1") for tier in TIERS),
                 line("pass@1 by tier", "tier/number", "tier/pass@1"),
                 line("Chance that one of k samples passes", "curve/k", "curve/pass@k"),
                 reports.ParallelCoordinatesPlot(
@@ -77,24 +91,34 @@ def build(entity: str, project: str, name: str) -> Any:
                 line("Tokens so far", "accuracy/samples", "spent/tokens"),
             ],
         ),
+        *_beside_scores(),
+    ]
+
+
+def _beside_scores() -> list[Any]:
+    """Failures, families, evidence."""
+    import wandb_workspaces.reports.v2 as reports
+    import wandb_workspaces.workspaces as workspaces
+
+    return [
         workspaces.Section(
             name="Failures",
             is_open=True,
             panels=[
-                *(bars(outcome.replace("_", " "), f"score/outcome/{outcome}") for outcome in FAILURES),
+                *(_bars(outcome.replace("_", " "), f"score/outcome/{outcome}") for outcome in FAILURES),
                 reports.WeavePanelSummaryTable(table_name="tables/failures"),
             ],
         ),
         workspaces.Section(
             name="Families",
-            panels=[bars(family, f"score/family/{family}/pass@1") for family in FAMILIES],
+            panels=[_bars(family, f"score/family/{family}/pass@1") for family in FAMILIES],
         ),
         workspaces.Section(
             name="Evidence",
             panels=[
-                bars("Problems", "problems/total"),
-                bars("Proved queries", "proofs/queries"),
-                bars("Share of mutants killed", "audit/score", "audit/main_score"),
+                _bars("Problems", "problems/total"),
+                _bars("Proved queries", "proofs/queries"),
+                _bars("Share of mutants killed", "audit/score", "audit/main_score"),
                 reports.MediaBrowser(
                     title="Figures", media_keys=["figures/accuracy_by_tier", "figures/failures"], num_columns=2
                 ),
@@ -102,17 +126,13 @@ def build(entity: str, project: str, name: str) -> Any:
             ],
         ),
     ]
-    return workspaces.Workspace(
-        entity=entity,
-        project=project,
-        name=name,
-        sections=sections,
-        settings=workspaces.WorkspaceSettings(max_runs=50, tooltip_number_of_runs="all_runs"),
-        runset_settings=workspaces.RunsetSettings(
-            groupby=[expr.Config("setup_model")],
-            order=[expr.Ordering(expr.Summary("score/pass@1"), ascending=False)],
-        ),
-    )
+
+
+def _bars(title: str, *metrics: str) -> Any:
+    import wandb_workspaces.reports.v2 as reports
+
+    shown = [reports.SummaryMetric(metric) for metric in metrics]
+    return reports.BarPlot(title=title, metrics=shown, max_runs_to_show=50)
 
 
 def spec(workspace: Any) -> dict[str, Any]:

@@ -15,14 +15,14 @@ from proceval.schema import Json
 from proceval.smt import Spec
 
 
-class Level(BaseModel):
+class Level(BaseModel, ABC):
     """The sizes of one tier as one family reads them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @abstractmethod
     def sizes(self, instance: Instance) -> dict[str, list[int]]:
         """For each range of the level, what the instance measures there (several values where it has several parts)."""
-        raise NotImplementedError
 
     def fits(self, instance: Instance) -> bool:
         """Whether every measure of the instance lies within the level's range."""

@@ -1,6 +1,7 @@
 """What an operator is, and the place in the tree that it is shown."""
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -39,17 +40,17 @@ class Edit:
     node: ast.AST
 
 
-class Operator:
+class Operator(ABC):
     """A way to be wrong in one place."""
 
     name: str
 
+    @abstractmethod
     def edits(self, site: Site) -> Iterator[Edit]:
         """Replacements for the node, made of new nodes around the old ones; nothing is changed in place."""
-        raise NotImplementedError
 
-    def examples(self) -> Sequence[Example]:
-        raise NotImplementedError
+    @abstractmethod
+    def examples(self) -> Sequence[Example]: ...
 
 
 def number(value: int) -> ast.expr:
