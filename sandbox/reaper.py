@@ -24,6 +24,16 @@ def cap(which: int, amount: int) -> None:
     resource.setrlimit(which, (amount, amount))
 
 
+def cap_growth(amount_bytes: int) -> None:
+    """Let the address space of this process grow by `amount_bytes` from here: what it was forked with does not count."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            held = int(file.read().split()[0]) * resource.getpagesize()
+    except FileNotFoundError:  # no Linux: macOS does not enforce this limit at all
+        held = 0
+    cap(resource.RLIMIT_AS, held + amount_bytes)
+
+
 def cap_cpu(seconds: float) -> None:
     """Let the kernel end this process about a second after `seconds` more of CPU time: the backstop of a dead parent.
 

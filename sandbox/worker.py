@@ -202,7 +202,7 @@ def _live(channel: socket.socket, handler: Handler, cpu_limit_s: float, memory_b
         reaper.die_with_parent()
         reaper.shut_descriptors({channel.fileno()})
         reaper.cap(resource.RLIMIT_CORE, 0)
-        reaper.cap(resource.RLIMIT_AS, memory_bytes)
+        reaper.cap_growth(memory_bytes)
         gc.freeze()
         while (request := _receive(channel)) is not None:
             reaper.cap_cpu(cpu_limit_s)
@@ -261,7 +261,7 @@ def _wait(children: Iterable[_Child]) -> list[tuple[_Child, Reply]]:
 class Worker:
     """One forked child that runs `handler` on one payload after the other, and is forked anew after a kill.
 
-    `cpu_s` and `wall_s` bound each section of a call, `memory_bytes` the child's address space. Payloads and values are
+    `cpu_s` and `wall_s` bound each section of a call, `memory_bytes` what its address space grows by. Payloads and values are
     pickled, so this is for trusted code only. Make it on the main thread, before threads and event loops exist: the
     child is forked at once and dies with the thread that made it. The child sees the null device in place of every
     descriptor above 2 that was open at the fork.

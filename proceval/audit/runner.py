@@ -105,6 +105,8 @@ class Function:
             value = self._entry(**arguments())
         except MemoryError:
             raise
+        except SystemError as error:  # what CPython 3.11 says when there is no memory for one more frame
+            raise MemoryError from error
         except BaseException as error:  # noqa: BLE001 - the border: whatever a mutant raises is its outcome
             value, kill = type(error).__name__, "exception"
         left = countdown.__length_hint__()

@@ -1,12 +1,14 @@
 """The runner and its guard: what counts as a kill, what never does, and that no mutant can spoil another's run."""
 
+import marshal
+import mmap
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from proceval.audit.guard import Guard, Limits
-from proceval.audit.runner import differs
+from proceval.audit.runner import Case, Function, differs
 
 SUM = "def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n    return total\n"
 TESTS: list[tuple[dict[str, Any], Any]] = [({"xs": [1, 2, 3]}, 6), ({"xs": []}, 0)]
@@ -44,6 +46,24 @@ def first(guard: Guard, body: str, tests: Any = TESTS) -> Any:
 def test_kinds_of_kill(guard: Guard, body: str, kills: tuple[str | None, ...]) -> None:
     row = first(guard, body)
     assert row.kills == kills, row
+
+
+def test_the_size_of_the_program_that_audits_is_not_held_against_a_mutant() -> None:
+    with mmap.mmap(-1, 1 << 30):
+        guard = Guard(Limits(cpu_s=0.5, wall_s=60.0, memory_bytes=1 << 26), factor=50, base=500)
+        try:
+            assert first(guard, "    return f(xs)").kills == ("step_budget", "step_budget")
+            row = first(guard, "    return [0] * (1 << 27)")
+        finally:
+            guard.close()
+    assert row.kills == ("step_budget", "step_budget")
+    assert row.note == "stopped by the memory limit, twice"
+
+
+def test_a_frame_without_memory_is_no_exception_of_the_mutant() -> None:
+    function = Function("def f():\n    raise SystemError('error return without exception set')\n", "f")
+    with pytest.raises(MemoryError):
+        function.call(Case(marshal.dumps({}), 1, 100))
 
 
 def test_a_mutant_that_swallows_the_countdown_cannot_hide(guard: Guard) -> None:
