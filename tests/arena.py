@@ -70,7 +70,7 @@ def problem(number: int, *, family: str = "scaled_sum", difficulty: str = "easy"
 
 @pytest.fixture(scope="session")
 def box() -> Iterator[Process]:
-    limits = Limits(cpu_s=0.5, wall_s=10.0, memory_bytes=1 << 28, output_bytes=1 << 18, file_bytes=1 << 18)
+    limits = Limits(cpu_s=0.5, wall_s=60.0, memory_bytes=1 << 28, output_bytes=1 << 18, file_bytes=1 << 18)
     sandbox = Process(workers=2, degraded="warn", limits=limits)
     sandbox.start()
     yield sandbox

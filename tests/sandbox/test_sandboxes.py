@@ -16,7 +16,7 @@ from sandbox.conversation import SandboxFault
 from sandbox.isolated import Isolated
 from sandbox.process import Process
 
-LIMITS = Limits(cpu_s=0.5, wall_s=3.0, memory_bytes=512 << 20, output_bytes=20_000, file_bytes=50_000)
+LIMITS = Limits(cpu_s=0.5, wall_s=30.0, memory_bytes=512 << 20, output_bytes=20_000, file_bytes=50_000)
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="isolated needs Linux")
 
 

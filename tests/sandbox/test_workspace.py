@@ -20,7 +20,7 @@ from sandbox.contract import Limits
 from sandbox.conversation import SandboxFault
 from sandbox.workspace import Workspace
 
-LIMITS = Limits(cpu_s=1.0, wall_s=10.0, memory_bytes=1 << 30, output_bytes=50_000, file_bytes=1 << 20)
+LIMITS = Limits(cpu_s=1.0, wall_s=60.0, memory_bytes=1 << 30, output_bytes=50_000, file_bytes=1 << 20)
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workspaces need Linux")
 
 
