@@ -13,6 +13,9 @@ from sandbox.contract import Limits
 from sandbox.conversation import SandboxFault
 from sandbox.workspace import Workspace
 
+_OURSELVES = str(Path(__file__).resolve().parent)
+"""Where we are installed among programmes that a workspace shows, our own suites lie there with their keys."""
+
 
 class CaseFault(Exception):
     """A case's own set-up failed: nobody's answer; the message is one line."""
@@ -45,16 +48,18 @@ class Workshop:
 
     @contextlib.asynccontextmanager
     async def open(
-        self, source: Path | None, setup: Sequence[str] = (), *, waiting: bool = False
+        self, source: Path | None, setup: Sequence[str] = (), *, covered: Sequence[Path] = (), waiting: bool = False
     ) -> AsyncIterator[Workspace]:
         """A copy of `source` after `setup`; what it is then is its baseline. `waiting`: for a place among `at_once`.
+
+        No command sees what lies in the folders `covered`, or in this package, wherever they are installed.
 
         Raises CaseFault when the folder cannot be copied, a command of `setup` fails or leaves what cannot be kept,
         Unscored for the sandbox's own failures, here and inside the block.
         """
         async with self._place() if waiting else contextlib.nullcontext():
             try:
-                workspace = await asyncio.to_thread(self._make, source)
+                workspace = await asyncio.to_thread(self._make, source, covered)
             except ValueError as error:
                 raise CaseFault(f"the fixture cannot be copied: {error}") from error
             except SandboxFault as error:
@@ -76,7 +81,7 @@ class Workshop:
             self._places = (loop, asyncio.Semaphore(self._at_once))
         return self._places[1]
 
-    def _make(self, source: Path | None) -> Workspace:
+    def _make(self, source: Path | None, covered: Sequence[Path]) -> Workspace:
         return Workspace(
             source,
             limits=self.limits,
@@ -85,6 +90,7 @@ class Workshop:
             temporary_bytes=self._temporary_bytes,
             environment=self._environment,
             programmes=self._programmes,
+            covered=[_OURSELVES, *map(str, covered)],
             degraded=self._degraded,
         )
 

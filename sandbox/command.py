@@ -38,7 +38,9 @@ class CommandOutcome:
     """Name of the signal for `killed`."""
     stdout: str = ""
     stderr: str = ""
-    """Each cut at `output_bytes`."""
+    """Each cut at `output_bytes`, and with a replacement character where bytes are not UTF-8."""
+    raw_stdout: bytes = b""
+    """Standard output as it was written."""
     cpu_s: float = 0.0
     """CPU seconds of the command and all its descendants that were waited for."""
     wall_s: float = 0.0
@@ -189,6 +191,7 @@ class Running:
                     ended,
                     stdout=out,
                     stderr=err,
+                    raw_stdout=bytes(next(iter(self._texts.values()))),
                     cpu_s=float(self._said.get("cpu_s", 0.0)),
                     wall_s=wall_s,
                     missing_layers=self._missing,

@@ -50,6 +50,8 @@ class Options:
     namespaces: bool
     programmes: list[str]
     """Further folders that are shown read-only at their own place: interpreters."""
+    covered: list[str]
+    """Folders that appear empty where they lie in any of those that are shown."""
     disk_bytes: int
     temporary_bytes: int
 
@@ -124,6 +126,10 @@ def _furnish(options: Options, owner: str) -> None:
     for path in options.programmes:
         if not os.path.isdir("." + path):
             namespaces.bind(path, MS_NOSUID | MS_NODEV | MS_RDONLY)
+    for path in options.covered:
+        if os.path.isdir("." + path):
+            flags = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC
+            syscalls.mount("tmpfs", "." + path, "tmpfs", flags, "mode=555,size=4k,nr_inodes=2")
     for device in _DEVICES:
         namespaces.bind_file(device, MS_NOSUID | MS_NOEXEC)
     for number, name in enumerate(("stdin", "stdout", "stderr")):

@@ -30,9 +30,10 @@ class Workspace:
     lies in memory, in a file system of that size (where there are no namespaces, on disk, and is measured). Every command
     finds an empty home and /tmp of `temporary_bytes` each. `environment` names the variables of this process that
     commands may see, `programmes` further folders that they may read at their own place. `degraded` is "warn" or "refuse"
-    as in the sandboxes. Making one blocks for about a tenth of a second; it raises ValueError when `source` holds links
-    that lead out of it or does not fit, SandboxFault when commands could not be run or only without a layer under
-    "refuse". Commands see the copy as /workspace.
+    as in the sandboxes; the folders `covered` appear empty where they lie in any that are shown (not without namespaces).
+    Making one blocks for about a tenth of a second; it raises ValueError when `source` holds links that lead out of it or
+    does not fit, SandboxFault when commands could not be run or only without a layer under "refuse". Commands see the
+    copy as /workspace.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Workspace:
         environment: Sequence[str],
         degraded: str,
         programmes: Sequence[str] = (),
+        covered: Sequence[str] = (),
     ) -> None:
         if sys.platform != "linux":
             raise SandboxFault("workspaces need Linux")
@@ -56,6 +58,7 @@ class Workspace:
         self._folder: str | None = None
         self._kept: str | None = None
         self._shown = [os.path.realpath(folder) for folder in programmes]
+        self._covered = [os.path.realpath(folder) for folder in covered]
         self._told: tuple[str, ...] = ()
         self._source = None if source is None else os.path.realpath(source)
         self._programme: Programme | None = self._start(temporary_bytes)
@@ -77,6 +80,7 @@ class Workspace:
             user=_USER,
             namespaces=True,
             programmes=[path for path in (*prefixes, *self._shown) if not path.startswith("/usr")],
+            covered=self._covered,
             disk_bytes=self._disk_bytes,
             temporary_bytes=temporary_bytes,
         )

@@ -1,6 +1,7 @@
 """A deterministic offline agent that is handed the scripted runs of a case: it shows the machinery and solves nothing."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -10,8 +11,11 @@ from proceval.model.gold import offline
 from proceval.protocols import Request
 from proceval.schema import AgentCase, Completion, Json, ToolCall
 
-Behaviour = Literal["gold", "clumsy", "lazy", "cheating", "cheat"]
-_CHEATING = (Path(__file__).parent / "scripted_agent_cheating.sh").read_text(encoding="utf-8")
+Behaviour = Literal["gold", "clumsy", "lazy", "cheating", "peeking", "cheat"]
+_CHEATING, _PEEKING = (
+    (Path(__file__).parent / f"scripted_agent_{name}.sh").read_text(encoding="utf-8")
+    for name in ("cheating", "peeking")
+)
 _CLUMSY = (
     ToolCall(id="a", name="shell", arguments="{not json"),
     ToolCall(id="b", name="teleport", arguments="{}"),
@@ -30,11 +34,13 @@ class ScriptedAgent:
     """Acts in each turn as its behaviour says, then replies with what its script printed; free and immediate.
 
     `gold` runs the case's gold.sh; `clumsy` makes malformed calls first; `lazy` does nothing and says that all is done;
-    `cheating` edits every test and puts modules in the way; `cheat` runs the case's own cheat.sh, or cheats as `cheating`.
+    `cheating` edits every test and puts modules in the way; `peeking` leaves code that looks for expected texts when a
+    check runs it, and prints them; `cheat` runs the case's own cheat.sh, or cheats as `cheating`.
     """
 
     base_url: str | None = None
     needs_key = True
+    modes = ("agent",)
     max_in_flight: int | None = None
 
     def __init__(self, *, id: str, behaviour: Behaviour):
@@ -60,7 +66,7 @@ class ScriptedAgent:
         if last.role == "user" and self._behaviour == "clumsy":
             return _calling(_CLUMSY, request)
         if last.role == "user" or last.tool_call_id == _CLUMSY[-1].id:
-            command = f"set -- {turn}\n{self._script(case)}"
+            command = f"set -- {turn} {shlex.quote(case.turns[turn - 1])}\n{self._script(case)}"
             return _calling((ToolCall(id="run", name="shell", arguments=json.dumps({"command": command})),), request)
         return offline(_printed(last.content), request)
 
@@ -70,6 +76,8 @@ class ScriptedAgent:
     def _script(self, case: AgentCase) -> str:
         if self._behaviour == "cheating":
             return _CHEATING
+        if self._behaviour == "peeking":
+            return _PEEKING
         if self._behaviour == "cheat":
             return case.scripted.get("cheat", _CHEATING)
         if "gold" not in case.scripted:

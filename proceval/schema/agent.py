@@ -13,6 +13,7 @@ CheckKind = Literal[
     "response_not_contains",
     "response_matches",
     "calls",
+    "prints",
 ]
 """`contains` and `not_contains` are about a file, the `response_` ones about the final reply."""
 
@@ -32,6 +33,8 @@ class AgentCheck(Record):
     weight: float
     text: str
     """The command, the text to look for, the Ruby pattern, or for `calls` the function, package.module.name."""
+    expected: str | None = None
+    """For `prints`: what the command must print."""
     path: str = ""
     """For `contains` and `not_contains`: the file, relative, with "/" between names."""
     calls: tuple[Call, ...] = ()

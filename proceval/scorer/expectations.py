@@ -1,7 +1,7 @@
 """What must hold when an agent is done: commands, files, calls and the final reply, looked at in a fresh workspace."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -10,6 +10,7 @@ from proceval.compare import same
 from proceval.errors import Unscored
 from proceval.protocols import Check, Judgement
 from proceval.schema import AgentCase, AgentCheck, Completion, Grade, Json
+from proceval.scorer.printed import unlike
 from proceval.scorer.python_tree import ENTRY_POINT, program
 from proceval.scorer.ruby import translate
 from proceval.workshop import CaseFault, Unusable, Workshop
@@ -38,6 +39,8 @@ class Exam:
     fixture: Path
     hidden: Mapping[str, bytes]
     """Content by path of what is laid over the workspace before commands run."""
+    secret: Sequence[Path]
+    """Folders that no command sees."""
 
 
 @dataclass(frozen=True)
@@ -85,17 +88,17 @@ class Expectations:
         Raises Unscored when the sandbox fails, CaseFault when set-up does not repeat, Unusable when what was left, or
         what its commands make of it, is a tree that can be neither put back nor looked at.
         """
-        async with self._workshop.open(exam.fixture, case.setup) as workspace:
+        async with self._workshop.open(exam.fixture, case.setup, covered=exam.secret) as workspace:
             await _on_the_tree(workspace.unpack, left)
             diff = await _on_the_tree(workspace.diff, [".git"])
             files = {check.path: _text(workspace, check.path) for check in case.checks if check.path}
             found = []
             for check in case.checks:
-                if check.kind in ("verify", "calls"):
+                if check.kind in ("verify", "prints", "calls"):
                     # Before each of them: what ran before may have changed what the next one rests on.
                     await _on_the_tree(_put_right, workspace, case, exam)
-                if check.kind == "verify":
-                    found.append(await self._verify(check, workspace))
+                if check.kind in ("verify", "prints"):
+                    found.append(await self._command(check, workspace))
                 elif check.kind == "calls":
                     found.append(await self._calls(check, workspace))
                 elif check.path:
@@ -104,14 +107,18 @@ class Expectations:
                     found.append((await self._response(check, reply), ""))
         return Graded(tuple(grade for grade, _ in found), tuple(note for _, note in found), diff)
 
-    async def _verify(self, check: AgentCheck, workspace: Workspace) -> tuple[Grade, str]:
+    async def _command(self, check: AgentCheck, workspace: Workspace) -> tuple[Grade, str]:
+        """A command that must end with 0 and, for `prints`, print what only this process knows."""
         outcome = await workspace.arun(check.text)
         if outcome.fault is not None:
             raise Unscored(f"workspace: {outcome.fault}")
-        passed = outcome.kind == "exited" and outcome.exit_code == 0
         ended = f"exit {outcome.exit_code}" if outcome.kind == "exited" else outcome.kind.replace("_", " ")
+        passed = outcome.kind == "exited" and outcome.exit_code == 0
+        if passed and check.expected is not None:
+            other = unlike(check.expected, outcome.raw_stdout)
+            passed, ended = other is None, ended if other is None else other
         command = " ".join(check.text.split())
-        said = f"verify {'passed' if passed else 'failed'} ({ended}): {command[:300]}"
+        said = f"{check.kind} {'passed' if passed else 'failed'} ({ended}): {command[:300]}"
         return _grade(check, passed, said), f"{outcome.stdout}{outcome.stderr}"[-4000:]
 
     async def _calls(self, check: AgentCheck, workspace: Workspace) -> tuple[Grade, str]:

@@ -145,7 +145,8 @@ class Agent:
             )
         case: AgentCase = task.case
         try:
-            async with self._workshop.open(self._known.fixture(case), case.setup, waiting=True) as workspace:
+            fixture, secret = self._known.fixture(case), self._known.secret
+            async with self._workshop.open(fixture, case.setup, covered=secret, waiting=True) as workspace:
                 place = Workplace(workspace, run_folder=task.folder, most_bytes=self._workshop.most_bytes)
                 loop = Loop(
                     respond=respond,
@@ -188,7 +189,7 @@ class Agent:
             return broken
         assert submission.workspace is not None
         reply = _visible(submission.completion.text) if submission.ending == "done" else ""
-        exam = Exam(self._known.fixture(case), self._known.hidden_files(case))
+        exam = Exam(self._known.fixture(case), self._known.hidden_files(case), self._known.secret)
         try:
             graded: Graded = await scorer.grade(case, exam, submission.workspace, reply)
         except (CaseFault, Unusable) as fault:

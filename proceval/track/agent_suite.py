@@ -1,6 +1,5 @@
 """Suites of agent cases on disk, read strictly: docs/cases-agent.md says what a folder holds."""
 
-import json
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,11 +7,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from proceval.compare import key
 from proceval.errors import InputError
-from proceval.schema import AgentCase, AgentCheck, Call, Criterion, WeightedCriterion
+from proceval.schema import AgentCase, AgentCheck, Criterion, WeightedCriterion
 from proceval.scorer.ruby import Untranslatable, matches_nothing, translate
 from proceval.seeding import digest
+from proceval.track.agent_beside import read_calls, read_expected, read_scripts
 from proceval.track.strict_yaml import Node, read
 from sandbox import beneath, fixture
 
@@ -30,6 +29,7 @@ _CHECKS = (
     "response_not_contains",
     "response_matches",
     "calls",
+    "prints",
 )
 _EXPECT = (*_CHECKS, "checks", "rubric", "max_turns")
 _TO_EXPECT = dict.fromkeys(_EXPECT, "under expect")
@@ -48,6 +48,11 @@ class Suite:
 
     def fixture(self, case: AgentCase) -> Path:
         return self.fixtures / case.fixture
+
+    @property
+    def secret(self) -> tuple[Path, ...]:
+        """Folders that hold keys; the fixtures are none, and what lies beside these is not ours to hide."""
+        return tuple(self.hidden.parent / name for name in ("hidden", "expected", "scripted", "cases"))
 
     def hidden_files(self, case: AgentCase) -> dict[str, bytes]:
         """Content by path of what is laid over the workspace before the checks."""
@@ -128,14 +133,14 @@ class _Reader:
             "fixture_sha256": self._folder(given["fixture"], self.fixtures),
             "setup": given["setup"].texts() if "setup" in given else [],
             "turns": given["turns"].texts(),
-            "checks": [check.model_dump() for check in checks],
+            "checks": [_dumped(check) for check in checks],
             "rubric": [one.model_dump() for one in rubric],
             "max_turns": expect["max_turns"].whole(1, 10_000) if "max_turns" in expect else MAX_TURNS,
             "timeout_s": given["timeout_s"].positive() if "timeout_s" in given else None,
             "protect": _patterns(given["protect"]) if "protect" in given else [],
             "hidden": hidden,
             "hidden_sha256": self._folder(given["hidden"], self.home / "hidden") if "hidden" in given else None,
-            "scripted": _scripts(self.home / "scripted" / group / name),
+            "scripted": read_scripts(self.home / "scripted" / group / name),
         }
         return AgentCase(
             id=digest(content)[:20],
@@ -174,6 +179,8 @@ class _Reader:
                 yield from self._files(node, weight)
             elif name == "calls":
                 yield self._calls(node, weight)
+            elif name == "prints":
+                yield from self._prints(node, weight)
             else:
                 for entry in node.entries():
                     if name == "response_matches":
@@ -201,8 +208,24 @@ class _Reader:
             given["function"].refuse(f"function {function}: write package.module.name")
         file = self.home / "hidden" / f"{_plain(given['tests'])}.jsonl"
         return AgentCheck(
-            id="calls", kind="calls", weight=weight, text=function, calls=_read_calls(file, given["tests"])
+            id="calls", kind="calls", weight=weight, text=function, calls=read_calls(file, given["tests"])
         )
+
+    def _prints(self, node: Node, weight: float) -> Iterator[AgentCheck]:
+        """One check for a mapping, one for each of a list of them."""
+        for one in node.entries() if node.is_list else [node]:
+            given = one.table(("run", "is"))
+            for name in ("run", "is"):
+                if name not in given:
+                    one.refuse(f"{one.name} has no {name}")
+            file = self.home / "expected" / f"{_plain(given['is'])}.txt"
+            yield AgentCheck(
+                id=one.name.replace(" ", "-"),
+                kind="prints",
+                weight=weight,
+                text=given["run"].text(),
+                expected=read_expected(file, given["is"]),
+            )
 
     def _weighted(self, family: str, node: Node) -> Iterator[AgentCheck]:
         for entry in node.entries():
@@ -225,6 +248,11 @@ class _Reader:
         if matches_nothing(translated):
             where = f"{node.file}, line {node.line}"
             self.warnings.append((family, f"{where}: {node.name} {node.text()!r} matches an empty reply"))
+
+
+def _dumped(check: AgentCheck) -> dict[str, Any]:
+    """All of a check that is given: cases that say nothing of a key keep the id that they had before there was one."""
+    return check.model_dump(exclude={"expected"} if check.expected is None else None)
 
 
 def _rubric(node: Node) -> list[WeightedCriterion]:
@@ -267,29 +295,3 @@ def _plain(node: Node) -> str:
     except ValueError:
         node.refuse(f"{node.name} {text} is no plain name of a folder or file")
     return text
-
-
-def _scripts(folder: Path) -> dict[str, str]:
-    """The scripted runs of a case by name. Raises InputError for one that is no text."""
-    try:
-        return {file.stem: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.sh"))}
-    except UnicodeDecodeError as error:
-        raise InputError(f"{folder}: a script is not UTF-8 text ({error.reason})") from error
-
-
-def _read_calls(file: Path, node: Node) -> tuple[Call, ...]:
-    if not file.is_file():
-        node.refuse(f"tests {node.text()}: there is no {file}")
-    found = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            found.append(Call.model_validate(json.loads(line)))
-            key(found[-1].expected)
-        except ValueError as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(
-                f'{file}, line {number}: must be {{"arguments": {{...}}, "expected": ...}} ({reason})'
-            ) from error
-    if not found:
-        raise InputError(f"{file}, line 1: empty, not a single call")
-    return tuple(found)

@@ -41,6 +41,10 @@ class Node:
         """Raises InputError with file and line."""
         raise InputError(f"{self.file}, line {self.line}: {message}")
 
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.raw, yaml.SequenceNode)
+
     def inside(self, raw: Any, name: str) -> "Node":
         return Node(self.file, raw, name)
 

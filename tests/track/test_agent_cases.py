@@ -24,6 +24,8 @@ GROUPS = [
     *("shell", "config", "api", "perf", "security", "types", "multi-turn"),
 ]
 
+WRONG = ("lazy", "cheating", "peeking", "cheat")
+
 WRECK = r"""
 # Every programme of the case ends at once, with status 0 and a word of success.
 find . -name .git -prune -o -name '*.py' -print0 | while IFS= read -r -d '' file; do
@@ -49,7 +51,7 @@ def _verdicts(folder: Path, globs: list[str], box: Any) -> dict[str, dict[str, V
         if not own.exists():
             own.write_text(WRECK)
     found = {}
-    for behaviour in ("gold", "lazy", "cheating", "cheat"):
+    for behaviour in ("gold", *WRONG):
         made = yard.track(home / "cases", globs, list=False)  # type: ignore[arg-type]
         model = ScriptedAgent(id=behaviour, behaviour=behaviour)
         _, verdicts = yard.run(made, folder / behaviour, model, box)
@@ -60,7 +62,7 @@ def _verdicts(folder: Path, globs: list[str], box: Any) -> dict[str, dict[str, V
 def _holds(verdicts: dict[str, dict[str, Verdict]], family: str) -> None:
     gold = verdicts["gold"][family]
     assert gold.outcome == "passed", f"gold: {gold.detail}"
-    for behaviour in ("lazy", "cheating", "cheat"):
+    for behaviour in WRONG:
         verdict = verdicts[behaviour][family]
         assert verdict.outcome == "failed", f"{behaviour}: {verdict.outcome}: {verdict.detail}"
 
@@ -147,15 +149,40 @@ def test_a_case_is_well_made(family: str) -> None:
             ast.parse(path.read_text(encoding="utf-8"))
 
 
+def test_what_is_expected_is_in_no_workspace() -> None:
+    """Neither in a file that is laid into one, nor in the text of a command, which is in the shell's arguments."""
+    home = OWN.parent
+    laid = {
+        path: path.read_text(encoding="utf-8", errors="replace")
+        for folder in ("fixtures", "hidden")
+        for path in (home / folder).rglob("*")
+        if path.is_file() and path.suffix != ".jsonl"
+    }
+    for path in (home / "expected").rglob("*.txt"):
+        expected = path.read_text(encoding="utf-8").strip()
+        told = [place for place, text in laid.items() if expected in text]
+        told += [family for family, case in CASES.items() if any(expected in check.text for check in case.checks)]
+        assert not told, (path, told)
+    assert not [path for path in laid if "expected" in path.name]
+    # What is left of `verify` runs no code of the agent's, or stands beside calls that decide.
+    sound = ("test ! -e", 'test "$(grep ', "! grep ")
+    for family, case in CASES.items():
+        kinds = {check.kind for check in case.checks}
+        for check in case.checks:
+            if check.kind == "verify" and not check.text.startswith(sound):
+                assert "calls" in kinds, (family, check.text)
+                assert "=" not in check.text, (family, check.text)
+
+
 def test_no_file_of_the_suite_is_left_over() -> None:
-    """Every fixture, hidden folder, call file and script belongs to a case."""
+    """Every fixture, hidden folder, call file, expected text and script belongs to a case."""
     home = OWN.parent
     entries = [
         entry for file in sorted(OWN.glob("*.yml")) for entry in yaml.safe_load(file.read_text(encoding="utf-8"))
     ]
     text = str(entries)
     assert {path.name for path in (home / "fixtures").iterdir()} == {case.fixture for case in CASES.values()}
-    for path in (home / "hidden").iterdir():
+    for path in (*(home / "hidden").iterdir(), *(home / "expected").iterdir()):
         assert f"'{path.stem}'" in text, path
     scripts = {f"{path.parent.parent.name}/{path.parent.name}" for path in (home / "scripted").rglob("gold.sh")}
     assert scripts == set(CASES)

@@ -75,7 +75,7 @@ def test_the_self_test_knows_right_runs_from_wrong_ones(suite: Path, box: Any, t
     assert tried(suite, tmp_path / "run", box) == 0
     assert capsys.readouterr().out == (
         "gold     1/1 pass, as they must\nclumsy   1/1 pass, as they must\nlazy     1/1 fail, as they must\n"
-        "cheating 1/1 fail, as they must\ncheat    1/1 fail, as they must\n"
+        "cheating 1/1 fail, as they must\npeeking  1/1 fail, as they must\ncheat    1/1 fail, as they must\n"
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from proceval.errors import Finding, InputError
 from proceval.folder import RunFolder, file_digest, write_atomically
 from proceval.protocols import Family
+from proceval.scorer.printed import unlike
 from proceval.seeding import text_digest
 from proceval.track.procedural import repair, repair_folder, review, review_folder
 from proceval.track.procedural.stock import Shelf, stock
@@ -101,7 +102,7 @@ class Procedural:
 
 
 async def validate(cases: Iterable[repair.Made], workshop: Workshop) -> None:
-    """Raises Finding for a case whose untouched package passes, or whose repaired one fails, its verify command."""
+    """Raises Finding for a case whose untouched package passes, or whose repaired one fails, its command."""
     waiting = iter(cases)
 
     async def work() -> None:
@@ -112,7 +113,8 @@ async def validate(cases: Iterable[repair.Made], workshop: Workshop) -> None:
 
 
 async def _validated(case: repair.Made, workshop: Workshop) -> None:
-    command = repair_folder.entry(case)["expect"]["verify"]
+    expect = repair_folder.entry(case)["expect"]
+    command = expect["verify"] if case.probe is None else expect["prints"]["run"]
     hidden = {"probe.py": case.probe[0]} if case.probe is not None else {}
     try:
         async with workshop.open(None) as workspace:
@@ -124,7 +126,8 @@ async def _validated(case: repair.Made, workshop: Workshop) -> None:
             after = await workspace.arun(command)
     except CaseFault as fault:
         raise Finding(f"case {case.id}: {fault}") from fault
-    if before.exit_code in (0, None) or after.exit_code != 0:
+    right = case.probe is None or unlike(case.probe[1], after.raw_stdout) is None
+    if before.exit_code in (0, None) or after.exit_code != 0 or not right:
         raise Finding(
             f"case {case.id}: untouched it ends with {before.exit_code}, repaired with {after.exit_code}: {after.stderr[-300:]}"
         )

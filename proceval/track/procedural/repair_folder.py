@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 _TURNS = {name: Template((_HERE / f"{name}.md").read_text(encoding="utf-8")) for name in ("repair", "slow")}
 PUBLIC = "python3 -P -m unittest discover -q -s tests -t ."
 PROTECT = ["tests", "README.md", "*.py", "**/conftest.py", "**/sitecustomize.py", "**/usercustomize.py"]
-"""What verify reads and the repair has no business in; modules of the package are the agent's."""
+"""What the checks read and the repair has no business in; modules of the package are the agent's."""
 
 
 def write_suite(folder: Path, cases: Iterable[Made]) -> None:
@@ -31,6 +31,7 @@ def write_suite(folder: Path, cases: Iterable[Made]) -> None:
         _write(folder / "hidden" / f"{_name(case)}.jsonl", "".join(lines))
         if case.probe is not None:
             _write(folder / "hidden" / _name(case) / "probe.py", case.probe[0])
+            _write(folder / "expected" / f"{_name(case)}.txt", case.probe[1] + "\n")
         _write(folder / "scripted" / case.kind.group / case.id / "gold.sh", _gold(case))
         groups.setdefault(case.kind.group, []).append(entry(case))
     for group, entries in groups.items():
@@ -65,7 +66,7 @@ def entry(case: Made) -> dict[str, Any]:
         expect["verify"] = PUBLIC
     else:
         # The bound is the system's: a process that goes over it is killed, and prints nothing.
-        expect["verify"] = f'test "$(ulimit -t {BOUND_S}; python3 -P probe.py)" = {case.probe[1]}'
+        expect["prints"] = {"run": f"ulimit -t {BOUND_S}; python3 -P probe.py || exit 1", "is": _name(case)}
         found["hidden"] = _name(case)
     return found
 

@@ -20,5 +20,7 @@ for module in (shapes, paths):
             said = {name: str(hint).replace("typing.", "") for name, hint in hints.items()}
             print(name, whole, sum("Point" in text for text in said.values()))
 square = [Point(0.0, 0.0), Point(2.0, 0.0), Point(2.0, 2.0), Point(0.0, 2.0)]
-print(shapes.middle(square) == Point(1.0, 1.0), shapes.area(square), shapes.moved(square, Point(1.0, -1.0))[2] == Point(3.0, 1.0))
-print(paths.length(square), paths.hull([*square, Point(1.0, 1.0)]) == square, paths.towards_middle(square[:2]))
+middle, corner = shapes.middle(square), shapes.moved(square, Point(1.0, -1.0))[2]
+print(middle.x, middle.y, shapes.area(square), corner.x, corner.y)
+corners = paths.hull([*square, Point(1.0, 1.0)])
+print(paths.length(square), [(corner.x, corner.y) for corner in corners], paths.towards_middle(square[:2]))

@@ -15,4 +15,4 @@ try:
 except FileNotFoundError:
     print("missing")
 ran = subprocess.run([sys.executable, "tool.py"], capture_output=True, text=True)
-print(ran.stdout.count("\n"), "server.hosts = ['a.example', 'b.example']" in ran.stdout, ran.returncode)
+print(*sorted(ran.stdout.splitlines()), ran.returncode, sep="\n")

@@ -1,0 +1,19 @@
+"""Names for addresses."""
+
+import re
+
+
+def slug(title, most=40):
+    """A title as part of an address.
+
+    Letters become lower case; every run of other characters than a-z and 0-9 becomes one hyphen; there is none at either
+    end. The result has at most `most` characters and is not cut within a word unless the first word alone is too long; a
+    title without any letter or digit gives "untitled".
+    """
+    words = [word for word in re.split("[^a-z0-9]+", title.lower()) if word]
+    if not words:
+        return "untitled"
+    found = words.pop(0)[:most]
+    while words and len(found) + len(words[0]) < most:
+        found = f"{found}-{words.pop(0)}"
+    return found
