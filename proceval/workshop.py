@@ -72,7 +72,7 @@ class Workshop:
             except SandboxFault as error:
                 raise Unscored(f"workspace: {error}") from error
             finally:
-                workspace.close()
+                _close(workspace)
 
     def _place(self) -> asyncio.Semaphore:
         """The places of the running event loop."""
@@ -110,3 +110,11 @@ class Workshop:
             raise CaseFault(
                 f"setup failed ({ended}): {' '.join(command.split())[:200]}" + (f": {said}" if said else "")
             )
+
+
+def _close(workspace: Workspace) -> None:
+    """Raises Unscored when the host cannot take away what it made."""
+    try:
+        workspace.close()
+    except OSError as error:
+        raise Unscored(f"workspace: it cannot be removed: {error}") from error

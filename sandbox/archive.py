@@ -1,7 +1,8 @@
 """A whole folder as one deterministic tar: the same tree gives the same bytes, wherever and whenever it is packed.
 
-Kept are names, bytes, permission bits, empty folders and links as they are written, wherever they lead (nobody here
-follows them); not kept are times, owners, hard links as such, pipes, sockets and devices, and the top folder's own mode.
+Kept are names, bytes, modes, empty folders and links as they are written, wherever they lead (nobody here follows them);
+not kept are times, owners, hard links as such, pipes, sockets and devices, and the top folder's own mode. What is unpacked
+gets permission bits alone: no set-user-ID, no sticky bit.
 """
 
 import io
@@ -15,6 +16,7 @@ from sandbox import beneath
 from sandbox.beneath import TooMuch as TooMuch
 
 _BLOCK_BYTES = 512
+_NO_FOLDER = b"no packed folder: "
 # Names travel as their own bytes, so that those which are not UTF-8 come back as they were.
 _CODING = {"encoding": "utf-8", "errors": "surrogateescape"}
 
@@ -33,7 +35,7 @@ def pack(root: str, most_bytes: int) -> bytes:
 def _add(archive: tarfile.TarFile, buffer: io.BytesIO, found: beneath.Found, most_bytes: int) -> None:
     mode = found.state.st_mode
     member = tarfile.TarInfo(found.path)
-    member.mode = mode & 0o777
+    member.mode = stat.S_IMODE(mode)
     if stat.S_ISREG(mode):
         with os.fdopen(beneath.open_file(found.name, found.folder), "rb") as file:
             member.size = os.fstat(file.fileno()).st_size
@@ -51,13 +53,18 @@ def _add(archive: tarfile.TarFile, buffer: io.BytesIO, found: beneath.Found, mos
         archive.addfile(member)
 
 
+def instead(reason: str) -> bytes:
+    """What is kept in place of a folder that could not be packed: whoever unpacks or reads it gets the reason as TooMuch."""
+    return _NO_FOLDER + reason.encode("utf-8", "backslashreplace")
+
+
 def unpack(packed: bytes, root: str, owner: int) -> None:
     """Replace everything below `root` by what was packed, all of it `owner`'s.
 
     Raises ValueError, before anything is touched, for bytes that `pack` does not write: other kinds of members, paths
     that are not plain, a member twice or in no folder.
     """
-    members = dict(_members(packed))
+    members = dict(read(packed))
     with beneath.opened(root, "") as top:
         for name in os.listdir(top):
             beneath.discard(name, top)
@@ -83,7 +90,10 @@ def _make(path: str, member: tarfile.TarInfo, content: bytes, folder: int, owner
         beneath.make_file(name, folder, content, member.mode & 0o777, owner)
 
 
-def _members(packed: bytes) -> Iterator[tuple[str, tuple[tarfile.TarInfo, bytes]]]:
+def read(packed: bytes) -> Iterator[tuple[str, tuple[tarfile.TarInfo, bytes]]]:
+    """Path, then header and bytes of everything packed, folders before what they hold; raises ValueError as `unpack` does."""
+    if packed.startswith(_NO_FOLDER):
+        raise TooMuch(packed.removeprefix(_NO_FOLDER).decode("utf-8", "replace"))
     folders: set[str] = {""}
     seen: set[str] = set()
     try:

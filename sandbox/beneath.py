@@ -102,20 +102,20 @@ def _entered(name: str, folder: int | None) -> Iterator[int]:
         os.close(handle)
 
 
-def open_file(name: str, folder: int) -> int:
-    """A descriptor for reading a regular file; ValueError for anything else."""
+def open_file(name: str, folder: int, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of a regular file, for reading unless `flags` say otherwise; ValueError for anything else."""
     handle = _no_link(name, folder, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode):
             raise ValueError(f"{name!r} is not a file")
         try:
-            return _reopen(handle)
+            return _reopen(handle, flags)
         except PermissionError:
             mode = stat.S_IMODE(state.st_mode)
-            _set_mode(handle, mode | 0o400)
+            _set_mode(handle, mode | 0o600)
             try:
-                return _reopen(handle)
+                return _reopen(handle, flags)
             finally:
                 _set_mode(handle, mode)
     finally:
@@ -136,8 +136,10 @@ def write(root: str, path: str, content: bytes, owner: int) -> None:
     """Make or replace a file and the folders above it, all of them `owner`'s; ValueError as for `read`."""
     parent, name = split(path)
     with opened(root, parent, make_for=owner) as folder:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with os.fdopen(_no_link(name, folder, flags), "wb") as file:
+        if not exists(name, folder):
+            make_file(name, folder, content, 0o644, owner)
+            return
+        with os.fdopen(open_file(name, folder, os.O_WRONLY | os.O_TRUNC), "wb") as file:
             file.write(content)
             give(file.fileno(), owner)
 
@@ -228,8 +230,8 @@ def _no_link(name: str, folder: int | None, flags: int) -> int:
     return descriptor
 
 
-def _reopen(handle: int) -> int:
-    return os.open(f"/proc/self/fd/{handle}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+def _reopen(handle: int, flags: int) -> int:
+    return os.open(f"/proc/self/fd/{handle}", flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _set_mode(handle: int, mode: int) -> None:

@@ -20,6 +20,7 @@ EntryKind = Literal["file", "folder", "link", "other"]
 """`other`: a pipe, socket or device."""
 
 _MOST_COMPARISONS = 1_000_000
+_MOST_BYTES = 4 << 30
 
 
 @dataclass(frozen=True)
@@ -81,16 +82,27 @@ def _check_link(path: str, root: str) -> None:
 
 
 def survey(root: str) -> dict[str, Entry]:
-    """Everything below `root` by path, sorted; links are not followed; ValueError as for `beneath.walk`."""
+    """Everything below `root` by path, sorted; links are not followed.
+
+    ValueError as for `beneath.walk`, and for files with more than 4 GiB together, holes counted in full: a guest can have
+    them at no cost. A file under several names is read and counted once.
+    """
     found = {}
+    known: dict[tuple[int, int], str] = {}
+    read_bytes = 0
     for thing in beneath.walk(root):
-        entry = _look(thing)
+        if stat.S_ISREG(thing.state.st_mode) and (thing.state.st_dev, thing.state.st_ino) not in known:
+            read_bytes += thing.state.st_size
+            if read_bytes > _MOST_BYTES:
+                raise beneath.TooMuch(f"the files have more than {_MOST_BYTES} bytes together")
+        entry = _look(thing, known)
         if entry is not None:
             found[thing.path] = entry
     return dict(sorted(found.items()))
 
 
-def _look(found: beneath.Found) -> Entry | None:
+def _look(found: beneath.Found, known: dict[tuple[int, int], str]) -> Entry | None:
+    """What it is; `known` are the digests of files by device and number."""
     mode = found.state.st_mode
     try:
         if stat.S_ISLNK(mode):
@@ -99,11 +111,13 @@ def _look(found: beneath.Found) -> Entry | None:
             return Entry("folder")
         if not stat.S_ISREG(mode):
             return Entry("other")
-        with os.fdopen(beneath.open_file(found.name, found.folder), "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        place = (found.state.st_dev, found.state.st_ino)
+        if place not in known:
+            with os.fdopen(beneath.open_file(found.name, found.folder), "rb") as file:
+                known[place] = hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         return None
-    return Entry("file", bool(mode & stat.S_IXUSR), found.state.st_size, digest=digest)
+    return Entry("file", bool(mode & stat.S_IXUSR), found.state.st_size, digest=known[place])
 
 
 def give_all(root: str, owner: int) -> None:
@@ -127,14 +141,19 @@ def shown(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def label(name: str) -> str:
+    """A name as part of one line: what is not printed, and bytes that are no UTF-8, as a backslash and what they are."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
 def unified(path: str, before: bytes | None, after: bytes | None) -> str:
     """A unified diff of two versions of a file, None for "not there"; one line where either is not UTF-8 text.
 
-    The path is written as `shown` gives it, so that the diff is text that UTF-8 can hold.
+    The path is written as `label` gives it, so that it is one line of text that UTF-8 can hold.
 
     The work is bounded: versions that differ over thousands of lines are shown as one block taken out and one put in.
     """
-    path = shown(path)
+    path = label(path)
     try:
         old, new = ("" if content is None else content.decode("utf-8") for content in (before, after))
     except UnicodeDecodeError:

@@ -20,6 +20,11 @@ from sandbox.waiting import Steps, adrive, drive
 
 _USER = 60999
 _MOST_SHOWN_BYTES = 1 << 24
+_SHAPES = (
+    *(errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY),
+    *(errno.ENXIO, errno.EMLINK, errno.EFBIG, errno.EILSEQ),
+)
+"""Errors of the system that a tree brings about by its shape; all others are the host's own."""
 
 
 class Workspace:
@@ -65,11 +70,11 @@ class Workspace:
         with contextlib.ExitStack() as undo:
             undo.callback(self.close)
             self._tell([])
-            with self._room():
+            with self._at_work():
                 if self._source is not None:
                     fixture.copy(self._source, self._tree)
-            self.before = fixture.survey(self._tree)
-            fixture.give_all(self._tree, self._owner)
+                self.before = fixture.survey(self._tree)
+                fixture.give_all(self._tree, self._owner)
             undo.pop_all()
 
     def _start(self, temporary_bytes: int) -> Programme:
@@ -123,17 +128,23 @@ class Workspace:
         return socket.create_server(("127.0.0.1", 0))
 
     def read(self, path: str, most_bytes: int = _MOST_SHOWN_BYTES) -> bytes:
-        """The bytes of a file; ValueError for a path that leaves the workspace, goes through a link, or is too long."""
-        return beneath.read(self._tree, path, most_bytes)
+        """The bytes of a file.
+
+        ValueError for a path that leaves the workspace, goes through a link or names no file, and for too long a file;
+        FileNotFoundError where nothing is.
+        """
+        with self._at_work():
+            return beneath.read(self._tree, path, most_bytes)
 
     def write(self, path: str, content: bytes) -> None:
         """Make or replace a file, with the folders above it; ValueError for a path as above, or when there is no room."""
-        with self._room():
+        with self._at_work():
             beneath.write(self._tree, path, content, self._owner)
 
     def list(self) -> dict[str, Entry]:
-        """Everything in the workspace by path, sorted."""
-        return fixture.survey(self._tree)
+        """Everything in the workspace by path, sorted; ValueError for more than the host looks at."""
+        with self._at_work():
+            return fixture.survey(self._tree)
 
     def changes(self) -> Sequence[Change]:
         """What differs from the folder it was copied from."""
@@ -145,15 +156,16 @@ class Workspace:
         for change in self.changes():
             if fixture.covered(change.path, skip):
                 continue
+            name = fixture.label(change.path)
             kinds = {entry.kind for entry in (change.before, change.after) if entry}
             if max(entry.size_bytes for entry in (change.before, change.after) if entry) > _MOST_SHOWN_BYTES:
-                parts.append(f"Large file {change.path} differs\n")
+                parts.append(f"Large file {name} differs\n")
             elif kinds == {"file"}:
                 before = None if change.before is None else self._original(change.path)
                 after = None if change.after is None else self.read(change.path)
                 parts.append(fixture.unified(change.path, before, after))
             if kinds != {"file"} or (change.before and change.after and change.before.digest == change.after.digest):
-                parts.append(f"{change.path}: {_describe(change.before)} -> {_describe(change.after)}\n")
+                parts.append(f"{name}: {_describe(change.before)} -> {_describe(change.after)}\n")
         return fixture.shown("".join(parts))
 
     def restore(self, patterns: Sequence[str]) -> Sequence[Change]:
@@ -163,12 +175,12 @@ class Workspace:
         all that lies below what it names: `["tests", "**/conftest.py"]`. Gives what had been different. ValueError for a
         bad pattern, or when the folder copied from has changed.
         """
-        with self._room():
+        with self._at_work():
             return fixture.restore(self._tree, self._source, self.before, patterns, self._owner)
 
     def lay(self, files: Mapping[str, bytes]) -> None:
         """Put executable files where they belong, whatever is in the way; ValueError for a path that is not plain."""
-        with self._room():
+        with self._at_work():
             for path, content in files.items():
                 fixture.lay(self._tree, path, content, self._owner)
 
@@ -177,11 +189,12 @@ class Workspace:
 
         Raises `archive.TooMuch`, a ValueError, when that is longer than `most_bytes`.
         """
-        return archive.pack(self._tree, most_bytes)
+        with self._at_work():
+            return archive.pack(self._tree, most_bytes)
 
     def unpack(self, packed: bytes) -> None:
         """Make the workspace what was packed, whatever it was; ValueError for bytes that `pack` does not write."""
-        with self._room():
+        with self._at_work():
             archive.unpack(packed, self._tree, self._owner)
 
     def settle(self) -> None:
@@ -196,7 +209,7 @@ class Workspace:
             archive.unpack(packed, self._kept, os.geteuid())
         except OSError as error:
             raise SandboxFault(f"no folder for what the workspace was: {error}") from error
-        self._source, self.before = self._kept, fixture.survey(self._tree)
+        self._source, self.before = self._kept, self.list()
 
     def _forget_kept(self) -> None:
         if self._kept is not None:
@@ -266,14 +279,23 @@ class Workspace:
         return False
 
     @contextlib.contextmanager
-    def _room(self) -> Iterator[None]:
-        """For what the host writes: running out of room is the caller's matter."""
+    def _at_work(self) -> Iterator[None]:
+        """For what the host does with the tree, so that each failure has its owner.
+
+        ValueError where the shape of the tree does not allow it, or there is no room in it; SandboxFault for whatever the
+        host lacks; FileNotFoundError as it is.
+        """
         try:
             yield
+        except FileNotFoundError:
+            raise
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            raise ValueError(f"the workspace has no room for it (disk_bytes={self._disk_bytes})") from None
+            # On disk (where there are no namespaces) it is the host that is full: the quota is measured, not held.
+            if error.errno in (errno.ENOSPC, errno.EDQUOT) and self._folder is None:
+                raise ValueError(f"the workspace has no room for it (disk_bytes={self._disk_bytes})") from None
+            if error.errno in _SHAPES:
+                raise ValueError(f"the workspace does not allow it: {error}") from None
+            raise SandboxFault(f"the host cannot work on the workspace: {error}") from error
 
     def _order(self, command: str, more: Mapping[str, str], limits: Limits) -> shell.Order:
         inside = self._folder is None
@@ -300,5 +322,5 @@ def _describe(entry: Entry | None) -> str:
         return "nothing"
     if entry.kind == "file":
         return "executable file" if entry.executable else "file"
-    names = {"folder": "folder", "link": f"link to {entry.target}", "other": "pipe, socket or device"}
+    names = {"folder": "folder", "link": f"link to {fixture.label(entry.target)}", "other": "pipe, socket or device"}
     return names[entry.kind]

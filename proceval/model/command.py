@@ -17,6 +17,7 @@ from proceval.protocols import Request
 from proceval.schema import Completion, Json, Message
 from sandbox.command import CommandOutcome
 from sandbox.contract import Limits
+from sandbox.conversation import SandboxFault
 from sandbox.proxy import CountingProxy
 
 _FIELDS = ("{prompt}", "{base_url}", "{id}")
@@ -32,6 +33,7 @@ class Command:
     """
 
     needs_key = False
+    modes = ("review", "agent", "judge")
 
     def __init__(
         self,
@@ -78,7 +80,8 @@ class Command:
     async def complete(self, request: Request) -> Completion:
         """One run of the command; the tree that it leaves is kept before it counts as an answer.
 
-        A tree that is too large for that is the command's own doing: it is lost, and the reply is a line that says so.
+        A tree that is too large for that is the command's own doing: it is lost, the reply is a line that says so, and
+        whoever looks at what was left is told.
 
         Raises ProviderError when the endpoint answered none of its requests (then the workspace is as it was before),
         Unscored when the sandbox fails, InputError without a workspace or when there is no such command.
@@ -88,15 +91,18 @@ class Command:
             raise InputError(
                 "model=command works in a folder: give track=agent, or track=review with track.files=workspace"
             )
-        before = await asyncio.to_thread(place.workspace.pack, 1 << 32)
+        try:
+            before = await asyncio.to_thread(place.workspace.pack, 1 << 32)
+        except (ValueError, SandboxFault) as error:
+            raise Unscored(f"the workspace cannot be packed: {error}") from error
         kept = ""
         try:
             async with self._proxy(place.workspace) as proxy:
                 outcome = await self._run(request, place.workspace, proxy)
             self._check(outcome, proxy)
-            kept, lost = await asyncio.to_thread(_keep, place, before)
+            kept, lost = await asyncio.to_thread(place.keep)
             return self._completion(outcome, proxy, kept, lost)
-        except ValueError as error:
+        except (ValueError, SandboxFault) as error:
             raise Unscored(f"the workspace cannot be kept: {error}") from error
         finally:
             if not kept:  # whatever went wrong: another attempt begins where this one did
@@ -157,15 +163,6 @@ class Command:
             workspace_sha256=kept,
             requests=proxy.answered if proxy is not None and counted else None,
         )
-
-
-def _keep(place: Any, before: bytes) -> tuple[str, str | None]:
-    """The SHA-256 of the tree as it is; where that cannot be kept, of the one before, and why."""
-    try:
-        return place.keep(), None
-    except ValueError as error:
-        place.workspace.unpack(before)
-        return place.keep(), str(error)
 
 
 def prompt_of(messages: tuple[Message, ...]) -> str:

@@ -26,6 +26,7 @@ class ScriptedReviewer:
 
     base_url: str | None = None
     needs_key = True
+    modes = ("review",)
     max_in_flight: int | None = None
 
     def __init__(self, *, id: str, skill: dict[str, Share], manner: Manner, says: str | None):
@@ -65,7 +66,7 @@ class ScriptedReviewer:
         """Nothing is open."""
 
     def _kept(self, completion: Completion, place: Any) -> Completion:
-        return completion if place is None else completion.model_copy(update={"workspace_sha256": place.keep()})
+        return completion if place is None else completion.model_copy(update={"workspace_sha256": place.keep()[0]})
 
     def _skills(self, request: Request) -> str:
         """The skills it was really given: named in its messages, or lying in its workspace."""

@@ -91,7 +91,8 @@ class Expectations:
         async with self._workshop.open(exam.fixture, case.setup, covered=exam.secret) as workspace:
             await _on_the_tree(workspace.unpack, left)
             diff = await _on_the_tree(workspace.diff, [".git"])
-            files = {check.path: _text(workspace, check.path) for check in case.checks if check.path}
+            paths = {check.path for check in case.checks if check.path}
+            files = {path: await asyncio.to_thread(_text, workspace, path) for path in paths}
             found = []
             for check in case.checks:
                 if check.kind in ("verify", "prints", "calls"):
@@ -102,7 +103,7 @@ class Expectations:
                 elif check.kind == "calls":
                     found.append(await self._calls(check, workspace))
                 elif check.path:
-                    found.append((_file(check, files[check.path]), ""))
+                    found.append((_file(check, *files[check.path]), ""))
                 else:
                     found.append((await self._response(check, reply), ""))
         return Graded(tuple(grade for grade, _ in found), tuple(note for _, note in found), diff)
@@ -184,17 +185,19 @@ def _grade(check: AgentCheck, passed: bool | None, evidence: str) -> Grade:
     return Grade(id=check.id, kind=check.kind, passed=passed, weight=check.weight, evidence=evidence)
 
 
-def _text(workspace: Workspace, path: str) -> str | None:
-    """A file's text, None where there is no such file."""
+def _text(workspace: Workspace, path: str) -> tuple[str | None, str]:
+    """A file's text; where there is none to be read, None and why."""
     try:
-        return workspace.read(path).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return None
+        return workspace.read(path).decode("utf-8", "replace"), ""
+    except FileNotFoundError:
+        return None, "is not there"
+    except ValueError as error:
+        return None, f"cannot be read as a file: {error}"
 
 
-def _file(check: AgentCheck, text: str | None) -> Grade:
+def _file(check: AgentCheck, text: str | None, why: str) -> Grade:
     if text is None:
-        return _grade(check, False, f"{check.path} is not there")
+        return _grade(check, False, f"{check.path} {why}")
     return _grade(check, *_looked_for(check, check.path, text))
 
 
@@ -212,7 +215,7 @@ def _sources(workspace: Workspace) -> dict[str, str]:
     for path, entry in workspace.list().items():
         if entry.kind == "file" and path.endswith(".py") and shown(path) == path and entry.size_bytes <= left:
             left -= entry.size_bytes
-            text = _text(workspace, path)
+            text, _ = _text(workspace, path)
             if text is not None:
                 found[path] = text
     return found

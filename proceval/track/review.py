@@ -1,7 +1,9 @@
 """Review files: flag what is wrong, leave alone what is right, rewrite nothing; with and without a skill."""
 
+import asyncio
+import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any, Literal
@@ -30,7 +32,8 @@ from proceval.track.review_reading import converse
 from proceval.track.review_suite import Skill, Suite
 from proceval.track.review_untouched import Listing, differences, listing
 from proceval.track.workplace import Workplace
-from proceval.workshop import Workshop
+from proceval.workshop import CaseFault, Workshop
+from sandbox.workspace import Workspace
 
 _HERE = Path(__file__).parent
 _TEXTS = {
@@ -144,7 +147,7 @@ class Review:
         if self.files != "workspace":
             answer = await ask("treatment", (*self._with_skill("treatment"), question), None)
         else:
-            async with self._workshop.open(None) as workspace:
+            async with self._opened(None) as workspace:
                 self._place(workspace, skill)
                 answer = await ask("treatment", (question,), self._workplace(workspace, self._run_folder))
         if not review_leaks.named(skill.name, answer.text):
@@ -210,10 +213,15 @@ class Review:
 
     async def _in_workspace(self, task: Task, respond: Respond) -> Submission:
         """A throw-away copy of the files, in which everything is allowed and nothing is forgotten."""
-        async with self._workshop.open(self.suite.folders[task.case.id] / "input", waiting=True) as workspace:
+        source = self.suite.folders[task.case.id] / "input"
+        async with self._opened(source, waiting=True) as workspace:
             if task.arm == "treatment" and self.suite.skill is not None:
                 self._place(workspace, self.suite.skill)
-            self._before[task.case.id, task.arm] = listing(workspace.pack(self._workshop.most_bytes))
+            try:
+                before = await asyncio.to_thread(workspace.pack, self._workshop.most_bytes)
+            except ValueError as error:
+                raise InputError(f"{source}: {error}") from error
+            self._before[task.case.id, task.arm] = listing(before)
             place = self._workplace(workspace, task.folder)
             completion = await respond(workspace=place)
             if completion.workspace_sha256 is None:
@@ -222,6 +230,15 @@ class Review:
                     "give track.files=prompt or track.files=tools"
                 )
             return Submission(completion, place.kept(completion.workspace_sha256), _visible(completion.text))
+
+    @contextlib.asynccontextmanager
+    async def _opened(self, source: Path | None, *, waiting: bool = False) -> AsyncIterator[Workspace]:
+        """A workspace that sees nothing of the suite; a folder that cannot be copied is bad input."""
+        try:
+            async with self._workshop.open(source, covered=[self._folder], waiting=waiting) as workspace:
+                yield workspace
+        except CaseFault as fault:
+            raise InputError(f"{source}: {fault}") from fault
 
     def _place(self, workspace: Any, skill: Skill) -> None:
         for path, text in skill.files.items():
@@ -237,7 +254,7 @@ class Review:
         async def asked(number: int, messages: tuple[Message, ...], attempt: int, workspace: Any = None) -> Completion:
             if not isinstance(judges[number], Command):
                 return await ask(number, messages, attempt)
-            async with self._workshop.open(None) as empty:
+            async with self._opened(None) as empty:
                 return await ask(number, messages, attempt, self._workplace(empty, task.folder))
 
         return asked
@@ -246,7 +263,11 @@ class Review:
         """What differs after the review; None where the reviewer had no hand on the files."""
         if submission.workspace is None:
             return None
-        return differences(self._before[task.case.id, task.arm], listing(submission.workspace), self._traces)
+        try:
+            after = listing(submission.workspace)
+        except ValueError as error:
+            return [f"they cannot be looked at any more: {error}"]
+        return differences(self._before[task.case.id, task.arm], after, self._traces)
 
     def _note_judges(self, run_folder: Path) -> None:
         """Say in the run folder which judges graded which rubrics, so that a report can look for their stamps."""

@@ -1,25 +1,22 @@
 """The no-rewrite check: a tree before and after a review, compared in names, kinds, modes and bytes."""
 
 import hashlib
-import io
-import tarfile
 from collections.abc import Sequence
 
-from sandbox.fixture import covered
+from sandbox import archive
+from sandbox.fixture import covered, label
 
 Listing = dict[str, tuple[str, str]]
 """Path -> (kind and mode, SHA-256 of the bytes or where a link leads)."""
 
 
 def listing(packed: bytes) -> Listing:
-    """What a packed tree holds."""
+    """What a packed tree holds; raises ValueError for one that could not be packed."""
     found: Listing = {}
-    with tarfile.open(fileobj=io.BytesIO(packed), mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
-        for member in archive:
-            kind = "folder" if member.isdir() else "link" if member.issym() else "file"
-            file = archive.extractfile(member) if member.isreg() else None
-            body = member.linkname if file is None else hashlib.sha256(file.read()).hexdigest()
-            found[member.name] = (f"{kind} {member.mode:o}", body)
+    for path, (member, content) in archive.read(packed):
+        kind = "folder" if member.isdir() else "link" if member.issym() else "file"
+        body = hashlib.sha256(content).hexdigest() if kind == "file" else member.linkname
+        found[path] = (f"{kind} {member.mode:o}", body)
     return found
 
 
@@ -30,7 +27,7 @@ def differences(before: Listing, after: Listing, traces: Sequence[str]) -> list[
         old, new = before.get(path), after.get(path)
         if old == new or (old is None and covered(path, traces)):
             continue
-        shown = path.encode("utf-8", "backslashreplace").decode("utf-8")
+        shown = label(path)
         if old is None:
             found.append(f"added: {shown}")
         elif new is None:

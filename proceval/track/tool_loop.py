@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from proceval.errors import ProviderError, Unscored
+from proceval.errors import ProviderError
 from proceval.protocols import Respond
 from proceval.schema import Completion, Message, ToolCall
 from proceval.track.tools import Tools
@@ -88,7 +88,7 @@ class Loop:
         self._say(Message(role="assistant", content=text, tool_calls=answer.tool_calls), spent)
         if answer.workspace_sha256 is not None:
             # Also right after the command itself has worked here: what is judged is what is kept.
-            self._put_back(self._kept(answer.workspace_sha256))
+            self._put_back(self.workplace.kept(answer.workspace_sha256))
         self._spend(answer.latency_s)
 
     def _put_back(self, packed: bytes) -> None:
@@ -96,12 +96,6 @@ class Loop:
             self.workplace.workspace.unpack(packed)
         except ValueError as error:
             raise Unusable(str(error)) from error
-
-    def _kept(self, sha256: str) -> bytes:
-        try:
-            return self.workplace.kept(sha256)
-        except ValueError as error:
-            raise Unscored(str(error)) from error
 
     async def _carry_out(self, call: ToolCall) -> str:
         started = time.monotonic()

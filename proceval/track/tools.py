@@ -11,7 +11,7 @@ from typing import Any
 from proceval.errors import Unscored
 from proceval.schema import ToolCall
 from sandbox.command import CommandOutcome
-from sandbox.fixture import shown
+from sandbox.fixture import label, shown
 from sandbox.shell import FOLDER
 from sandbox.workspace import Workspace
 
@@ -158,7 +158,9 @@ class Tools:
             return f"{top} ({found[top].size_bytes} bytes)"
         below = {name: entry for name, entry in found.items() if top == "." or name.startswith(f"{top}/")}
         below = {name: entry for name, entry in below.items() if ".git" not in name.split("/")[:-1]}
-        lines = [name + {"folder": "/", "link": f" -> {e.target}"}.get(e.kind, "") for name, e in below.items()]
+        lines = [
+            label(name) + {"folder": "/", "link": f" -> {label(e.target)}"}.get(e.kind, "") for name, e in below.items()
+        ]
         more = f"\n[{len(lines) - _MOST_LISTED} more are left out]" if len(lines) > _MOST_LISTED else ""
         return ("\n".join(lines[:_MOST_LISTED]) or "(an empty folder)") + more
 

@@ -5,6 +5,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from proceval.errors import Unscored
+from sandbox import archive
+
 FOLDER = "workspaces"
 """In the run folder: packed trees by SHA-256."""
 
@@ -16,12 +19,21 @@ class Workplace:
         self.workspace = workspace
         self._folder, self._most_bytes = run_folder / FOLDER, most_bytes
 
-    def keep(self) -> str:
-        """Pack the tree as it is now and store it; its SHA-256. A model calls this before it answers.
+    def keep(self) -> tuple[str, str | None]:
+        """Pack the tree as it is now and store it: its SHA-256, and None. A model calls this before it answers.
 
-        Raises ValueError when the tree is larger than what is kept.
+        A tree that cannot be packed is the doing of whoever made it: what is stored in its place says why, as the second
+        value does, and whoever wants to look at the tree is told.
         """
-        packed: bytes = self.workspace.pack(self._most_bytes)
+        unusable = None
+        try:
+            packed: bytes = self.workspace.pack(self._most_bytes)
+        except ValueError as error:
+            unusable = str(error)
+            packed = archive.instead(unusable)
+        return self._stored(packed), unusable
+
+    def _stored(self, packed: bytes) -> str:
         sha256 = hashlib.sha256(packed).hexdigest()
         path = self._folder / sha256
         if not path.is_file():
@@ -35,9 +47,9 @@ class Workplace:
         return sha256
 
     def kept(self, sha256: str) -> bytes:
-        """The packed tree of an earlier answer. Raises ValueError when it is not there, or not what it was."""
+        """The packed tree of an earlier answer. Raises Unscored when it is not there, or not what it was."""
         path = self._folder / sha256
         packed = path.read_bytes() if path.is_file() else b""
         if hashlib.sha256(packed).hexdigest() != sha256:
-            raise ValueError(f"{path}: the tree of a recorded answer is missing or was changed")
+            raise Unscored(f"{path}: the tree of a recorded answer is missing or was changed")
         return packed

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from sandbox import fixture
 from tests.sandbox.test_workspace import LIMITS, bare, isolated, original, space, workspace  # noqa: F401 - fixtures
 
 
@@ -96,3 +97,43 @@ def test_the_host_answers_on_the_loopback_of_the_commands_alone(space):  # noqa:
     assert space.run("exec 3<>/dev/tcp/192.0.2.1/80").exit_code != 0
     with pytest.raises(OSError, match="refused"):
         socket.create_connection(("127.0.0.1", port), 1).close()
+
+
+def test_the_host_looks_at_no_more_than_it_can_and_once_at_each_file(space, monkeypatch):  # noqa: F811
+    """Files with holes, and many names of one, cost whoever makes them nothing."""
+    assert space.run("truncate -s 1000000 hole; for n in $(seq 400); do ln hole name$n; done").exit_code == 0
+    assert len({entry.digest for path, entry in space.list().items() if path.startswith("name")}) == 1
+    monkeypatch.setattr(fixture, "_MOST_BYTES", 5_500_000)
+    assert space.run("truncate -s 1000000 1 2 3 4").exit_code == 0
+    assert space.list()
+    assert space.run("truncate -s 1000000 5").exit_code == 0
+    for look in (space.list, space.changes, space.diff):
+        with pytest.raises(ValueError, match="more than 5500000 bytes together"):
+            look()
+
+
+def test_a_file_is_written_over_files_alone_whatever_their_modes(space):  # noqa: F811
+    space.run(
+        "mkfifo pipe; mkdir folder; ln -s /etc/passwd link; echo old > locked; chmod 000 locked; mkdir -m 000 closed"
+    )
+    for path in ("pipe", "folder", "link"):
+        with pytest.raises(ValueError, match="is not a file|is a link"):
+            space.write(path, b"new")
+    space.write("locked", b"new")
+    space.write("closed/inside", b"new")
+    assert (space.read("locked"), space.read("closed/inside")) == (b"new", b"new")
+    assert space.run("stat -c %a locked closed").stdout == "0\n0\n"
+
+
+def test_what_is_covered_appears_empty_among_what_is_shown(original, tmp_path):  # noqa: F811
+    for path in ("programme/run", "programme/keys/answer"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("42\n")
+    shown, covered = tmp_path / "programme", tmp_path / "programme" / "keys"
+    for folder in (shown, covered):
+        folder.chmod(0o755)
+    with workspace(original, programmes=[str(shown)], covered=[str(covered), "/no/such/folder"]) as made:
+        isolated(made)
+        assert made.run(f"cat {shown}/run; ls -A {covered} | wc -l; cat {covered}/answer").stdout == "42\n0\n"
+        assert made.run(f"umount {covered} || echo x > {covered}/y").exit_code != 0
+    assert (covered / "answer").read_text() == "42\n"
