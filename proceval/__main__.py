@@ -1,10 +1,11 @@
 """`python -m proceval`: plain help costs a few milliseconds, so heavy imports wait until it is known that it is not help."""
 
+import os
 import signal
 import sys
 
-from proceval.conftree import config_dir, groups, top_keys
-from proceval.words import interrupted, literal_paths, misspelt, overrides
+from proceval.conftree import config_dir, groups, offline, top_keys
+from proceval.words import complaint, interrupted, literal_paths
 
 INTERRUPTED = 130
 
@@ -19,7 +20,12 @@ def usage() -> str:
         "groups (GROUP=OPTION; domain and difficulty also take lists: difficulty=[easy,hard])",
     ]
     lines += [f"  {name + '=':<13}{' | '.join(options)}" for name, options in groups(conf).items()]
-    lines += [f"  {'':<13}model also takes PROVIDER/NAME, any LiteLLM id", "", "keys (KEY=VALUE)"]
+    lines += [
+        f"  {'':<13}model also takes PROVIDER/NAME, any LiteLLM id",
+        f"  {'':<13}offline models: {', '.join(offline(conf))}; the others ask an endpoint",
+        "",
+        "keys (KEY=VALUE)",
+    ]
     lines += [f"  {key + '=':<13}{comment}" for key, comment in top_keys(conf).items()]
     lines += [
         "",
@@ -38,27 +44,32 @@ def usage() -> str:
 def main() -> None:
     """Entry point of `python -m proceval` and of the `proceval` script; ends the process with a documented status."""
     arguments = sys.argv[1:] = literal_paths(sys.argv[1:])
-    if arguments and arguments[0] in ("--help", "-h", "help"):
+    try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill resumes like Ctrl-C, from the start
+        status = _run(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print(interrupted(arguments), file=sys.stderr)
+        status = INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has gone, as in `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = INTERRUPTED
+    raise SystemExit(status)
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments[:1] == ["help"] or {"--help", "-h"} & {*arguments}:
         print(usage())
-        raise SystemExit(0)
+        return 0
     if arguments == ["--version"]:
         from proceval import __version__
 
         print(f"proceval {__version__}")
-        raise SystemExit(0)
-    try:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill resumes like Ctrl-C, from the start
-        raise SystemExit(_run(arguments))
-    except KeyboardInterrupt:
-        print(interrupted(arguments), file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None
-
-
-def _run(arguments: list[str]) -> int:
+        return 0
     completing = any(argument in ("-sc", "--shell-completion") for argument in arguments)
-    complaint = None if completing else misspelt(overrides(arguments))
-    if complaint:
-        print(f"proceval: {complaint}", file=sys.stderr)
+    wrong = None if completing else complaint(arguments)
+    if wrong:
+        print(f"proceval: {wrong}", file=sys.stderr)
         return 2
     from proceval.main import run
 

@@ -70,6 +70,13 @@ def _name(seed: Any) -> Any:
     return seed
 
 
+def _two(runs: Any) -> Any:
+    """Two runs to compare."""
+    if not isinstance(runs, list) or len(runs) != 2:
+        raise ValueError("give two run folders, compare=[A,B]")
+    return runs
+
+
 class Settings(BaseModel):
     """The top-level keys and their bounds; the parts below a group are checked against their constructors."""
 
@@ -103,7 +110,7 @@ class Settings(BaseModel):
     tests: StrictStr | None
     cases: Annotated[StrictStr, Field(min_length=1)] | Annotated[list[StrictStr], Field(min_length=1)]
     suite: Suite
-    compare: Annotated[list[StrictStr], Field(min_length=2, max_length=2)] | None
+    compare: Annotated[list[StrictStr], BeforeValidator(_two)] | None
     against: StrictStr | None
     release: Annotated[StrictStr, Field(min_length=1)] | None
     repo_id: StrictStr | None
@@ -225,8 +232,15 @@ def _key(error: Exception) -> str:
 
 
 def _sentences(error: ValidationError) -> Iterator[str]:
-    for item in error.errors(include_url=False):
-        key = ".".join(str(part) for part in item["loc"] if not str(part).startswith(("constrained", "function-")))
+    """One sentence a key; where a key takes several types, what is said of the one that was given."""
+    found = error.errors(include_url=False)
+    for item in found:
+        same = [other for other in found if other["loc"][0] == item["loc"][0]]
+        told = [other for other in same if not other["type"].endswith("_type")] or same
+        if item is not told[0]:
+            continue
+        inner = ("constrained", "function-", "dict[", "list[", "str", "int")
+        key = ".".join(str(part) for part in item["loc"] if not str(part).startswith(inner))
         if item["type"] == "extra_forbidden":
             yield f"unknown key '{key}'; known keys: {', '.join(sorted(Settings.model_fields))}"
         elif item["type"] == "missing":

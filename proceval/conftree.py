@@ -34,3 +34,22 @@ def usual(conf: Path) -> dict[str, str]:
     text = (conf / "config.yaml").read_text(encoding="utf-8")
     chosen = re.findall(r"^  - (\w+): (\w+)", text, re.MULTILINE)
     return dict(chosen + re.findall(r"^(\w+): *([^#\n]*?) *(?:#.*)?$", text, re.MULTILINE))
+
+
+def holders(conf: Path, key: str) -> list[str]:
+    """Groups with an option that has this key: `base_url` is one of model."""
+    holds = re.compile(rf"^{re.escape(key)}:", re.MULTILINE)
+    return [
+        group
+        for group, options in groups(conf).items()
+        if any(holds.search((conf / group / f"{option}.yaml").read_text(encoding="utf-8")) for option in options)
+    ]
+
+
+def offline(conf: Path) -> list[str]:
+    """Models that need neither network nor key: those whose file begins with the word Offline."""
+    return [
+        option
+        for option in groups(conf)["model"]
+        if (conf / "model" / f"{option}.yaml").read_text(encoding="utf-8").startswith("# Offline")
+    ]

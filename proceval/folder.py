@@ -22,8 +22,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -150,6 +150,8 @@ class RunFolder:
             file = given / "dataset.jsonl" if given.is_dir() else given
             if not file.is_file():
                 raise InputError(f"dataset={self.dataset}: no such file, and no folder that holds a dataset.jsonl")
+            with closing(read(file, Problem)) as problems:
+                next(problems, None)  # whatever else it is, it is said before any work
             return file.parent
         if (self / "dataset.jsonl").is_file():
             if not untouched(self.path):
@@ -183,7 +185,7 @@ class RunFolder:
             os.replace(staged, here)
 
 
-def read(path: Path, kind: type[R]) -> Iterator[R]:
+def read(path: Path, kind: type[R]) -> Generator[R]:
     """The records of a JSONL file, one at a time.
 
     Raises InputError naming file, line and field; a file without a single record is an error too.

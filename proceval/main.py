@@ -18,7 +18,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from proceval import config, provenance, sweeping, words
+from proceval import config, provenance, sweeping, together, words
 from proceval.conftree import config_dir
 from proceval.errors import InputError, ProcevalError
 from proceval.folder import RunFolder
@@ -37,6 +37,7 @@ def execute(cfg: DictConfig, sweep_job: sweeping.Job | None = None) -> int:
     """One Hydra job: the whole programme on one screen."""
     settings = config.plain(cfg)
     checked = config.check(settings)
+    together.check(settings, HydraConfig.get().overrides.task)
     stage = config.build(settings["stage"], "stage")
     own = Path(HydraConfig.get().runtime.output_dir)
     in_place = stage.in_place and checked.dataset is not None and Path(checked.dataset).is_dir()

@@ -142,6 +142,9 @@ class Model(Protocol):
     max_in_flight: int | None
     """Requests it can serve at once, or None where the engine's own bound is enough."""
 
+    # Two things that only some models have: `modes`, the kinds of work they are made for (a track's mode, or `judge`) where
+    # that is not all of them; and `lacks()`, one sentence on a key, a package or weights that are missing, or None.
+
     def warm(self) -> None:
         """Load what is slow to load; may run in a thread while the engine reads a run's records."""
 

@@ -75,6 +75,9 @@ def read(arguments: Sequence[str]) -> list[Override]:
     for word in overrides(list(arguments)):
         parsed = _parsed(word)
         key, _, value = word.partition("=")
+        swept = [str(one) for o in parsed or () if o.is_sweep_override() for one in o.sweep_string_iterator()]
+        if twice := next((one for one in swept if swept.count(one) > 1), None):
+            raise InputError(f"{word}: {twice} stands there twice, and would be run twice; name it once")
         if parsed is None:
             raise InputError(
                 f"cannot read {word!r}: write KEY=VALUE, a value with signs of its own in quotes within quotes"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proceval import config, provenance
-from proceval.conftree import config_dir, groups, top_keys
+from proceval.conftree import config_dir, groups, offline, top_keys
 from proceval.errors import InputError
 from proceval.words import misspelt
 
@@ -132,6 +132,16 @@ def test_a_run_folder_follows_from_what_a_run_computes_and_not_from_how_it_is_sh
     assert base == config.identity(config.compose("workers=1", "tracker=off", "stage=report"))
     assert base != config.identity(config.compose("seed=1"))
     assert base != config.identity(config.compose("model=gold"))
+
+
+def test_the_models_called_offline_are_those_that_are_handed_the_key_and_the_local_one() -> None:
+    handed = {
+        name
+        for name in groups(CONF)["model"]
+        if name not in ("command", "openai_http")
+        and getattr(config.build(config.compose(f"model={name}")["model"], "model"), "needs_key", False)
+    }
+    assert set(offline(CONF)) == handed | {"local"}
 
 
 def test_every_top_level_key_is_explained_in_help() -> None:

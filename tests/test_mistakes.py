@@ -1,4 +1,4 @@
-"""Fifty typical mistakes: each gets one clear sentence that names what is wrong, exit status 2, and no traceback."""
+"""A hundred typical mistakes: each gets one clear sentence that names what is wrong, exit status 2, and no traceback."""
 
 import json
 import os
@@ -108,6 +108,58 @@ MISTAKES: dict[str, str] = {
     "seed": "seed",
     "=5": "=5",
     "outputs=own.py": "own.py",
+    # words
+    "--model=mock": "write model=mock",
+    "--model mock": "write model=mock",
+    "--dry-run": "write dry_run=true",
+    "--frobnicate": "unknown option '--frobnicate'",
+    "--cfg": "--cfg job",
+    "doctor": "did you mean 'stage=doctor'?",
+    "base_url=http://127.0.0.1:9": "did you mean 'model.base_url'?",
+    "count=1 count=2": "count is given twice",
+    "+track.judges.a=1 track.judges.a=2": "track.judges.a is given twice",
+    "difficulty=[easy,easy]": "names easy twice",
+    "domain=[graphs,graphs]": "names graphs twice",
+    "--multirun model=mock,mock": "names mock twice",
+    "--multirun seed=1,2,1": "seed",
+    "model=openai/": "half a model id",
+    "model=/gpt": "half a model id",
+    "count={monotonic_split:0}": "count.monotonic_split=0",
+    # what does not go together
+    "track=agent stage=audit": "the stages of track=agent are benchmark, console",
+    "track=review stage=verify dataset=plain": "the stages of track=review are",
+    "track=review stage=demo": "stage=demo has no use for track=review",
+    "stage=selftest": "stage=selftest has no use for track=solve",
+    "model=scripted_reviewer": "made for track=review, not for track=solve",
+    "model=scripted_agent": "made for track=agent, not for track=solve",
+    "model=scripted_judge": "made for model@track.judges.NAME",
+    "model=gold track=review": "made for track=solve, not for track=review",
+    "model=mock track=agent": "made for track=solve, not for track=agent",
+    "model=command model.argv=[x]": "not for track=solve",
+    "model=command model.argv=[x] track=review": "track.files=workspace",
+    "track=review track.files=workspace model=openai/gpt-4o-mini": "track.files=workspace",
+    "track=review model@track.judges.first=gold": "not for model@track.judges.NAME",
+    "track=review strategy=best_of_n": "strategy=flat",
+    "track=agent strategy=sequential_repair": "strategy=flat",
+    "model=local model.weights=nowhere.gguf": "nowhere.gguf",
+    "samples=1 pass_k=[5]": "pass@5 takes 5 samples, and samples=1",
+    "track=agent pass_k=[1,3]": "pass@3 takes 3 samples",
+    "compare=[A,B]": "stage=report",
+    "reference=own.py tests=empty.jsonl": "stage=audit",
+    "stage=report compare=[plain,./plain]": "one run",
+    # files
+    "stage=export dataset=nowhere": "no such folder",
+    "stage=export dataset=own.py": "give the folder",
+    "stage=export dataset=plain": "plain",
+    "stage=verify dataset=foreign.jsonl": "foreign.jsonl, line 1",
+    "stage=plot dataset=nowhere": "nowhere",
+    "stage=report dataset=nowhere": "nowhere",
+    "stage=audit reference=broken.jsonl tests=foreign.jsonl": "reference=broken.jsonl: the reference is not Python",
+    "stage=audit reference=nothing.py tests=foreign.jsonl": "nothing.py",
+    "stage=generate track=review": "dataset=FOLDER",
+    "track=review suite.dir=nowhere": "nowhere",
+    "track=review cases=zzz*": "zzz*",
+    "track=agent track.cases_dir=nowhere": "nowhere",
 }
 
 
@@ -119,6 +171,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]
     (home / "broken.jsonl").write_text('{"id": "a", "fam\n')
     (home / "foreign.jsonl").write_text('{"question": "1 + 1", "answer": 2}\n')
     (home / "own.py").write_text("def f(x):\n    return x\n")
+    (home / "nothing.py").write_text("TABLE = {}\n")
     (home / "plain").mkdir()
     environment = {k: v for k, v in os.environ.items() if k not in ("HF_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")}
     run = subprocess.run(
@@ -135,15 +188,16 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]
     left = {path.name for path in home.iterdir()} - {
         f"{n}.{end}" for n in range(len(MISTAKES)) for end in ("out", "err")
     }
-    assert left <= {"empty.jsonl", "broken.jsonl", "foreign.jsonl", "own.py", "plain", "outputs"}
+    assert left <= {"empty.jsonl", "broken.jsonl", "foreign.jsonl", "own.py", "nothing.py", "plain", "outputs"}
+    assert [path for path in home.glob("outputs/**/*") if path.is_file()] == []
     return {
         line: (statuses[n], (home / f"{n}.out").read_text() + (home / f"{n}.err").read_text())
         for n, line in enumerate(MISTAKES)
     }
 
 
-def test_there_are_fifty() -> None:
-    assert len(MISTAKES) >= 50
+def test_there_are_a_hundred() -> None:
+    assert len(MISTAKES) >= 100
 
 
 @pytest.mark.parametrize("line", MISTAKES)

@@ -214,7 +214,8 @@ def test_somebodys_own_function_is_audited_with_their_tests(proceval, tmp_path):
 
 
 def test_two_runs_are_compared_on_the_samples_both_scored(proceval, tmp_path, made):
-    run = proceval("stage=report", f"compare=[{made},{made}]")
+    shutil.copytree(made, tmp_path / "copy")
+    run = proceval("stage=report", f"compare=[{made},copy]")
     assert run.returncode == 0, run.stderr
     assert "difference +0.0%" in run.stdout
     refused = proceval("stage=report", f"compare=[{made},{tmp_path}]")
@@ -273,5 +274,5 @@ def test_an_older_run_is_reported_and_shown_as_what_it_was(proceval, tmp_path, m
     assert "model gold" not in " ".join(report.stdout.split())
     first = json.loads((run / "dataset.jsonl").read_text().splitlines()[0])["id"]
     assert "== verdicts" in proceval("stage=show", f"dataset={run}", f"id={first}").stdout
-    pair = proceval("stage=report", f"compare=[{run},{run}]")
+    pair = proceval("stage=report", f"compare=[{run},{made}]")
     assert pair.returncode == 0, pair.stderr

@@ -20,7 +20,7 @@ def read(reference: Path, tests: Path) -> tuple[str, list[Test]]:
     can take them. Raises InputError naming the file and line that is wrong.
     """
     text = _text(reference)
-    function = _function(text)
+    function = _function(reference, text)
     found = []
     for number, line in enumerate(_text(tests).splitlines(), 1):
         if line.strip():
@@ -40,8 +40,11 @@ def read(reference: Path, tests: Path) -> tuple[str, list[Test]]:
     return text, found
 
 
-def _function(text: str) -> ast.FunctionDef:
-    name = entry_point_of(text)
+def _function(reference: Path, text: str) -> ast.FunctionDef:
+    try:
+        name = entry_point_of(text)
+    except InputError as error:
+        raise InputError(f"reference={reference}: {error}") from error
     return [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == name][-1]
 
 

@@ -13,6 +13,7 @@ class Gold:
 
     base_url: str | None = None
     needs_key = True
+    modes = ("code", "answer")
     max_in_flight: int | None = None
 
     def __init__(self, *, id: str):

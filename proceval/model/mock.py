@@ -30,6 +30,7 @@ class Mock:
 
     base_url: str | None = None
     needs_key = True
+    modes = ("code", "answer")
     max_in_flight: int | None = None
 
     def __init__(self, *, id: str, skill: dict[str, Share], latency_s: Annotated[float, Field(ge=0)]):

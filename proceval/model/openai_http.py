@@ -67,7 +67,7 @@ class OpenAIHttp:
         """Import the HTTP client."""
         import aiohttp  # noqa: F401
 
-    def missing_key(self) -> str | None:
+    def lacks(self) -> str | None:
         """One sentence where the key is missing, or None."""
         return None if self._key_variable is None else missing(self._key_variable)
 

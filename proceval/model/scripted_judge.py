@@ -21,6 +21,7 @@ class ScriptedJudge:
 
     base_url: str | None = None
     needs_key = True
+    modes = ("judge",)
     max_in_flight: int | None = None
 
     def __init__(self, *, id: str, manner: Manner):

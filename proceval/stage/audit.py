@@ -45,6 +45,8 @@ class Audit:
             raise InputError("reference=FILE.py and tests=FILE.jsonl go together: one of them is missing")
         if self.reference is None:
             folder.source()
+        elif self.tests is not None:
+            own.read(Path(self.reference), Path(self.tests))
 
     def run(self, folder: RunFolder) -> int:
         if self.reference is not None and self.tests is not None:

@@ -19,7 +19,7 @@ class Benchmark:
         self.writes = bool(self.steps["evaluate"].writes)
 
     def check(self, folder: RunFolder) -> None:
-        self.steps["evaluate"].check_keys()
+        self.steps["evaluate"].check_models()
         if folder.dataset is not None and self.steps["evaluate"].track.proved:
             folder.source()
             self.steps.pop("generate", None)

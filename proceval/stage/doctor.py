@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from proceval import provenance
+from proceval.conftree import config_dir, offline
 from proceval.errors import ProviderError
 from proceval.folder import RunFolder
+from proceval.model import local
 from proceval.protocols import Request
 from proceval.schema import Message
+from proceval.stage.evaluate import lacks
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY", "HF_TOKEN", "WANDB_API_KEY")
 
@@ -33,11 +36,20 @@ class Doctor:
             self._line("ok" if version else "--", name, version or "not installed")
         for name in KEYS:
             self._line("ok" if os.environ.get(name) else "--", name, "present" if os.environ.get(name) else "not set")
+        self._offline()
         healthy = [self._prover(), self._sandbox(), self._model()]
         return 0 if all(healthy) else 1
 
     def _line(self, mark: str, what: str, text: str) -> None:
         print(f"{mark:<4}{what:<20}{text}")
+
+    def _offline(self) -> None:
+        """The models that need no key and no network, and what the one with weights still lacks."""
+        lacking = local.lacking(None)
+        names = [name for name in offline(config_dir()) if name != "local" or not lacking]
+        self._line("ok", "offline models", ", ".join(names))
+        if lacking:
+            self._line("--", "model=local", lacking)
 
     def _prover(self) -> bool:
         from proceval.smt import Spec
@@ -87,7 +99,7 @@ class Doctor:
         if self.model.needs_key:
             self._line("ok", "model", f"{self.model.id}: offline, is handed the key")
             return True
-        complaint = getattr(self.model, "missing_key", lambda: None)()
+        complaint = lacks(self.model)
         if complaint:
             self._line("BAD", "model", complaint)
             return False

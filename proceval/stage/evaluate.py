@@ -12,6 +12,29 @@ from proceval.folder import RunFolder
 from proceval.schema import Problem, Verdict
 from proceval.stage import progress
 
+WORK = {
+    "code": "track=solve",
+    "answer": "track=solve",
+    "review": "track=review",
+    "agent": "track=agent",
+    "judge": "model@track.judges.NAME",
+}
+"""A track's mode, or the work of a judge -> the words that ask for it."""
+
+
+def suits(model: Any, mode: str) -> None:
+    """Raises InputError for a model that is made for other work."""
+    modes = getattr(model, "modes", (mode,))
+    if mode not in modes:
+        fit = " or ".join(dict.fromkeys(WORK[name] for name in modes))
+        raise InputError(f"model {model.id} is made for {fit}, not for {WORK[mode]}; choose another model, or {fit}")
+
+
+def lacks(model: Any) -> str | None:
+    """One sentence on a key, a package or weights that this model needs and does not have, or None."""
+    found: str | None = getattr(model, "lacks", lambda: None)()
+    return found
+
 
 class Evaluate:
     """Appends records.jsonl (paid responses) and writes verdicts.jsonl; exit status 3 when something stayed unscored."""
@@ -36,17 +59,22 @@ class Evaluate:
         self.in_place = rescore
         self.writes = not getattr(track, "listing", False)
 
-    def check_keys(self) -> None:
-        """Raises InputError for a key that is not set; a dry run, which asks nobody, only says so."""
-        for model in () if self.rescore else (self.model, *self.track.judges()):
-            complaint = getattr(model, "missing_key", lambda: None)()
+    def check_models(self) -> None:
+        """Raises InputError for a model that is not made for this track, or lacks a key, a package or weights.
+
+        A dry run, which asks nobody, only says what is lacking; recorded answers are judged again without their model.
+        """
+        asked = [(self.model, str(self.track.mode)), *((judge, "judge") for judge in self.track.judges())]
+        for model, mode in asked if self.writes else ():
+            suits(model, mode)
+            complaint = None if self.rescore else lacks(model)
             if complaint and not self.dry_run:
                 raise InputError(complaint)
             if complaint:
                 progress.say(f"! {complaint}; this forecast needs none, the run will")
 
     def check(self, folder: RunFolder) -> None:
-        self.check_keys()
+        self.check_models()
         if self.track.proved:
             folder.source()
         else:

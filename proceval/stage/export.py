@@ -35,6 +35,8 @@ class Export:
         self.prompts = dict(prompts)
 
     def check(self, folder: RunFolder) -> None:
+        if folder.dataset is not None and not Path(folder.dataset).exists():
+            raise InputError(f"dataset={folder.dataset}: no such folder")
         if folder.dataset is not None and not Path(folder.dataset).is_dir():
             raise InputError(f"dataset={folder.dataset}: a release is made from a whole run folder; give the folder")
         source(folder.source())

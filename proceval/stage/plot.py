@@ -15,7 +15,8 @@ class Plot:
         self.pass_k = pass_k
 
     def check(self, folder: RunFolder) -> None:
-        folder.source()
+        if not (folder / "verdicts.jsonl").is_file():  # a track with cases of its own has no dataset
+            folder.source()
 
     def run(self, folder: RunFolder) -> int:
         from proceval.report import plots, summary

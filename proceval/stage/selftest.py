@@ -6,6 +6,7 @@ from typing import Any
 from proceval.errors import InputError
 from proceval.folder import RunFolder
 from proceval.stage import progress
+from proceval.stage.evaluate import lacks, suits
 
 
 class Selftest:
@@ -23,6 +24,10 @@ class Selftest:
             raise InputError(
                 "this track has no self-test, since its scorer tests itself before every run; give track=review or track=agent"
             )
+        for judge in self.track.judges():
+            suits(judge, "judge")
+            if complaint := lacks(judge):
+                raise InputError(complaint)
 
     def run(self, folder: RunFolder) -> int:
         found: int = self.track.selftest(folder, engine=self.engine, sandbox=self.sandbox, say=progress.say)

@@ -236,20 +236,20 @@ def _lite(**changes: Any) -> LiteLLM:
 def test_a_key_that_is_missing_is_known_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("OPENAI_API_KEY", "MY_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
-    assert "set OPENAI_API_KEY" in (_lite(id="openai/gpt-4o-mini").missing_key() or "")
-    assert "set GEMINI_API_KEY" in (_lite(id="gemini/gemini-2.5-pro").missing_key() or "")
-    assert _lite(id="ollama/qwen3").missing_key() is None
-    assert _lite(id="openai/own", base_url="http://127.0.0.1:9/v1").missing_key() is None
-    assert http_model("http://127.0.0.1:9/v1").missing_key() is None
+    assert "set OPENAI_API_KEY" in (_lite(id="openai/gpt-4o-mini").lacks() or "")
+    assert "set GEMINI_API_KEY" in (_lite(id="gemini/gemini-2.5-pro").lacks() or "")
+    assert _lite(id="ollama/qwen3").lacks() is None
+    assert _lite(id="openai/own", base_url="http://127.0.0.1:9/v1").lacks() is None
+    assert http_model("http://127.0.0.1:9/v1").lacks() is None
     for named in (
         _lite(id="openai/x", key_variable="MY_KEY"),
         http_model("http://127.0.0.1:9/v1", key_variable="MY_KEY"),
     ):
-        assert "MY_KEY" in (named.missing_key() or "")
+        assert "MY_KEY" in (named.lacks() or "")
     monkeypatch.setenv("GOOGLE_API_KEY", "k")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    assert _lite(id="gemini/gemini-2.5-pro").missing_key() is None
-    assert _lite(id="openai/gpt-4o-mini").missing_key() is None
+    assert _lite(id="gemini/gemini-2.5-pro").lacks() is None
+    assert _lite(id="openai/gpt-4o-mini").lacks() is None
 
 
 @pytest.mark.parametrize("stage", ["benchmark", "evaluate"])
