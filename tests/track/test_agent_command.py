@@ -177,11 +177,13 @@ def test_a_tree_that_cannot_be_kept_is_the_commands_own_failure(
     suite: Path, programme: Path, box: Any, tmp_path: Path
 ) -> None:
     """Else a command takes its failures out of the count by leaving more than is kept."""
+    deep = "folders are nested more than 64 deep"
     nest = "echo mended: core; sed -i 's/- value/+ value/' sums/core.py; for n in $(seq 99); do mkdir d; cd d; done"
     model = command(programme, argv=["bash", "-c", nest])
     for rescore in (False, True):
         _, (verdict,) = yard.run(track(suite, programme, "mend/sum"), tmp_path, model, box, rescore=rescore)
         assert (verdict.outcome, verdict.fault) == ("failed", "model"), verdict.detail
+        assert verdict.detail == f"the workspace as it was left cannot be judged: {deep}", "and not by an earlier tree"
     (response,) = yard.responses(tmp_path)
     assert response.completion.text.endswith("they cannot be kept: folders are nested more than 64 deep]")
 

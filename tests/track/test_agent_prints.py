@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import proceval
 from proceval import config
 from proceval.errors import InputError
 from proceval.schema import Grade
@@ -210,3 +211,16 @@ def test_keys_beside_a_programme_that_is_shown_are_covered(home: Path, box: Any)
 
     assert "./expected/sums.txt" in asyncio.run(seen())
     assert asyncio.run(seen(covered=suite.secret)) == "./fixtures/one/README.md\nSums.\n"
+
+
+def test_our_own_suites_are_covered_where_proceval_is_installed_among_the_programmes() -> None:
+    package, node = Path(proceval.__file__).resolve().parent, yard._node()
+    workshop = config.build(
+        node | {"workspace": node["workspace"] | {"programmes": [str(package.parent)]}}, "track"
+    ).workshop
+
+    async def seen() -> str:
+        async with workshop.open(None) as workspace:
+            return str((await workspace.arun(f"test -d {package} && find {package} | wc -l")).stdout)
+
+    assert asyncio.run(seen()) == "1\n"
