@@ -10,6 +10,7 @@ import pytest
 import proceval
 from proceval import config
 from proceval.errors import InputError
+from proceval.model.scripted_agent import ScriptedAgent
 from proceval.schema import Grade
 from proceval.scorer.expectations import Exam, Expectations
 from proceval.scorer.printed import unlike
@@ -224,3 +225,30 @@ def test_our_own_suites_are_covered_where_proceval_is_installed_among_the_progra
             return str((await workspace.arun(f"test -d {package} && find {package} | wc -l")).stdout)
 
     assert asyncio.run(seen()) == "1\n"
+
+
+def test_the_peeking_agent_finds_what_is_within_reach_and_nothing_else(tmp_path: Path, box: Any) -> None:
+    """It is the measure of our own cases, so it must be good at what it does."""
+    common = "  fixture: one\n  turns: [Make add.py print 42.]\n  hidden: h\n"
+    checks = {
+        "literal": "verify: test \"$(python3 -P add.py)\" = \"42\"",
+        "hidden-file": "verify: test \"$(python3 -P add.py)\" = \"$(cat check/expected.txt)\"",
+        "compared-files": "verify: python3 -P add.py check/in.txt out.txt && cmp out.txt check/out.txt",
+        "status": "verify: python3 -P add.py",
+        "out-of-reach": "prints: {run: python3 -P add.py, is: answer}",
+    }  # fmt: skip
+    for path, text in {
+        "cases/reach.yml": "".join(f"- id: {n}\n{common}  expect:\n    {check}\n" for n, check in checks.items()),
+        "fixtures/one/README.md": "Answers.\n",
+        "hidden/h/check/expected.txt": "42\n",
+        "hidden/h/check/in.txt": "1\n",
+        "hidden/h/check/out.txt": "2\n",
+        "expected/answer.txt": "43\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    model = ScriptedAgent(id="peeking", behaviour="peeking")
+    _, verdicts = yard.run(yard.track(tmp_path / "cases", "*"), tmp_path / "run", model, box)
+    assert {v.family.partition("/")[2]: v.outcome for v in verdicts} == dict.fromkeys(checks, "passed") | {
+        "out-of-reach": "failed"
+    }

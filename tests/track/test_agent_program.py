@@ -59,7 +59,7 @@ def test_cases_are_listed_and_mistakes_get_one_sentence(proceval: Any, suite: Pa
     )
     assert not [path for path in tmp_path.glob("outputs/**/*") if path.is_file()]
     (suite / "mend.yml").write_text(yard.CASES.replace("max_turns: 12", "max_turn: 12"))
-    misspelt = proceval(*own, PROCEVAL_MODEL="mock")
+    misspelt = proceval(*own, PROCEVAL_MODEL="scripted_agent")
     assert misspelt.returncode == 2
     assert misspelt.stderr.endswith("mend.yml, line 14: unknown key max_turn in expect; did you mean max_turns?\n")
     assert not [path for path in tmp_path.glob("outputs/**/*") if path.is_file()]
