@@ -30,6 +30,8 @@ class Pool:
     tests: list[tuple[Instance, Json]]
     kills: list[set[str]]
     """For each instance the ids of the mutants that it kills."""
+    outright: list[set[str]]
+    """The same without kills by the step budget, which the scorer does not have."""
 
 
 class Gate:
@@ -95,11 +97,15 @@ class Gate:
         excused = _excused(made)
         wanted = [m for m in made.runnable if self._gates(made, m) and m.id not in excused]
         rows = self._run(family, [(main, expected)], wanted)
-        alive = {mutant.id for mutant, row in zip(wanted, rows, strict=True) if not any(row.kills)}
+        alive = {m.id for m, row in zip(wanted, rows, strict=True) if not _outright(row.kills[0])}
         pool = self._pool(family, wanted)
         candidates = {i: kills for i, kills in enumerate(pool.kills) if pool.tests[i][0] != main}
         costs = {i: (suite.size_class(pool.tests[i][0]), rng.random()) for i in candidates}
-        chosen = suite.cover(candidates, costs, alive, self.suite_limit)
+        # What only runs long on the main instance needs a companion: one that kills it outright, else one made for that.
+        chosen = suite.cover({i: pool.outright[i] for i in candidates}, costs, alive, self.suite_limit)
+        alive -= set().union(*(candidates[i] for i in chosen))
+        rest = {i: kills for i, kills in candidates.items() if i not in chosen}
+        chosen = chosen + suite.cover(rest, costs, alive, self.suite_limit - len(chosen))
         every = {mutant.id for mutant in wanted}
         short = {i: candidates[i] for i, (size, _) in costs.items() if i in chosen or size <= suite.size_class(main)}
         for kills in (short, candidates):
@@ -119,20 +125,24 @@ class Gate:
                 truth = family.oracle(instance)
                 if truth.status == "unique" and all(instance != other for other, _ in tests):
                     tests.append((instance, truth.answer))
-            kills = self._kills(family, tests, wanted)
+            kills, outright = self._kills(family, tests, wanted)
             missed = {m.id: m.text for m in wanted if m.id not in set().union(*kills)}
             seeds = list(islice(_shapes(family), self.search_seeds)) if missed else []
             for hunted in hunt(family, missed, seeds, self.guard).values():
                 if hunted.witness is not None:
                     tests.append((hunted.witness, family.oracle(hunted.witness).answer))
             if len(tests) > len(kills):
-                kills = self._kills(family, tests, wanted)
-            self._pools[key] = Pool(tests, kills)
+                kills, outright = self._kills(family, tests, wanted)
+            self._pools[key] = Pool(tests, kills, outright)
         return self._pools[key]
 
-    def _kills(self, family: Family, tests: Tests, mutants: Sequence[Candidate]) -> list[set[str]]:
-        rows = self._run(family, tests, mutants)
-        return [{m.id for m, row in zip(mutants, rows, strict=True) if row.kills[i]} for i in range(len(tests))]
+    def _kills(
+        self, family: Family, tests: Tests, mutants: Sequence[Candidate]
+    ) -> tuple[list[set[str]], list[set[str]]]:
+        """For each test the mutants that it kills, and those that it kills outright."""
+        rows = dict(zip((m.id for m in mutants), self._run(family, tests, mutants), strict=True))
+        kills = [{name for name, row in rows.items() if row.kills[i]} for i in range(len(tests))]
+        return kills, [{name for name in kills[i] if _outright(rows[name].kills[i])} for i in range(len(tests))]
 
     def _run(self, family: Family, tests: Tests, mutants: Sequence[Candidate]) -> list[Row]:
         misses, rows = self.guard.run(family.reference, family.entry_point, tests, [m.text for m in mutants])
@@ -211,6 +221,10 @@ class Gate:
             kills=kills,
             reason=reason,
         )
+
+
+def _outright(kill: Kill | None) -> bool:
+    return kill is not None and kill != "step_budget"
 
 
 def _shapes(family: Family) -> Iterator[Instance]:

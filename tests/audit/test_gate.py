@@ -45,6 +45,18 @@ def problems(family: Family, standard: Standard) -> Iterator[Problem]:
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES.keys())
+def test_what_only_the_step_budget_stops_would_go_on_for_long(family: Family, standard: Standard) -> None:
+    """The scorer has a limit of CPU time alone: a suite must not let code pass there that is stopped here."""
+    texts = {mutant.id: mutant.text for mutant in template(family.reference, standard.tiers).runnable}
+    for tier in ("easy", "hard"):
+        problem = made(family, standard, tier, 0)
+        calls = [(test.arguments, test.expected) for test in problem.tests]
+        late = [texts[m.id] for m in standard.audit(problem).mutants if m.fate == "timeout"]
+        _, rows = standard.guard.run(problem.reference, problem.entry_point, calls, late, patience=20)
+        assert all("step_budget" in row.kills for row in rows)
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES.keys())
 def test_every_problem_passes_with_a_small_suite_and_the_ledger_holds(family: Family, standard: Standard) -> None:
     reports, sizes = [], []
     for problem in problems(family, standard):

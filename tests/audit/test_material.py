@@ -7,6 +7,8 @@ import pytest
 from proceval.audit.lint import idle_statements
 from proceval.audit.material import Collector, Material
 from proceval.audit.standard import Standard
+from proceval.domain.graphs import dag
+from proceval.schema import Test
 from proceval.seeding import rng
 from tests.audit.conftest import FAMILIES, TIERS
 from tests.audit.test_gate import made
@@ -45,12 +47,20 @@ def test_bugs_give_something_wrong_on_their_witness(records: list[Material]) -> 
             assert (value, type(value)) != (record.witness.expected, type(record.witness.expected))
 
 
-def test_slow_edits_are_right_and_slow(records: list[Material]) -> None:
-    slow = [record for record in records if record.truth == "slow"]
-    assert slow
-    for record in slow:
-        assert record.witness is not None
-        assert outcome(record) == record.witness.expected
+def test_slow_edits_are_right_and_slow(standard: Standard) -> None:
+    """On a graph of 3 ** 9 paths, which code that walks them all still ends on."""
+    family = FAMILIES["dag_reachability"]
+    n, edges = dag.layered(3, 9)
+    walked = {"n": n, "edges": edges, "source": 0}
+    problem = made(family, standard, "easy", 0)
+    tests = (problem.tests[0], Test(arguments=walked, expected=n, origin="targeted"))
+    collector = Collector()
+    problem = problem.model_copy(update={"tests": tests})
+    collector.add(problem, standard.audit(problem))
+    slow = [record for record in collector.records(standard) if record.truth == "slow"]
+    assert [record.after for record in slow] == ["True"]
+    assert slow[0].witness is not None
+    assert outcome(slow[0]) == slow[0].witness.expected == n
 
 
 def test_harmless_edits_come_with_their_proof(records: list[Material]) -> None:

@@ -61,7 +61,6 @@ class Shelf:
     guard: Guard
     problems: list[Problem] = field(default_factory=list)
     bugs: list[Material] = field(default_factory=list)
-    slow: list[Material] = field(default_factory=list)
     harmless: list[Material] = field(default_factory=list)
 
     @cached_property
@@ -164,8 +163,6 @@ def stock(source: Path, families: Mapping[str, Family], guard: Guard) -> dict[st
         shelf = shelves.setdefault(material.family, Shelf(family, guard))
         if material.truth == "bug" and material.witness is not None and material.witness.got is not None:
             shelf.bugs.append(material)
-        elif material.truth == "slow":
-            shelf.slow.append(material)
         elif material.truth == "harmless" and material.proof is not None:
             shelf.harmless.append(material)
     for problem in files.read(source / "dataset.jsonl", Problem):
