@@ -2,6 +2,7 @@
 
     python scripts/bench_engine.py [--samples 1000] [--latency-s 0.05] [--rounds 3] [--inspect PYTHON] [--lm-eval PYTHON]
     python scripts/bench_engine.py --memory 1000 10000 30000    peak memory of the engine at so many samples
+    python scripts/bench_engine.py --instructions               user-space instructions a sample, which no load changes
 
 Every row is a process of its own against the same scripted endpoint (tests/engine/server.py, which runs in another
 process and is not counted). `client` asks through the same model class without the engine: the difference is what
@@ -15,6 +16,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -150,6 +152,7 @@ def main() -> None:
     parser.add_argument("--lm-eval", metavar="PYTHON")
     parser.add_argument("--kinds", nargs="*", default=["openai_http", "litellm"], help="the engine's own clients")
     parser.add_argument("--memory", type=int, nargs="+", metavar="SAMPLES")
+    parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -161,9 +164,35 @@ def main() -> None:
     for samples in options.memory or ():
         found = row("memory", served.base_url, samples, 50, "openai_http")
         print(f"{samples:7,} samples, then resumed: peak {found['rss_mb']:.1f} MB", flush=True)
-    if not options.memory:
+    if options.instructions:
+        counted(options, served)
+    elif not options.memory:
         table(options, served)
     served.close()
+
+
+def counted(options: argparse.Namespace, served: Any) -> None:
+    """Instructions by valgrind: the difference of two lengths, so that imports and pools cancel."""
+    print(f"{'what':30s}{'million instructions a sample':>32s}")
+    for kind in options.kinds:
+        each: dict[str, float] = {}
+        for function in ("client", "engine"):
+            few, many = (instructions(function, served.base_url, samples, 20, kind) for samples in (100, 300))
+            each[function] = (many - few) / 200 / 1e6
+            print(f"{f'{function} {kind}':30s}{each[function]:32.2f}", flush=True)
+        print(f"{'  engine above its client':30s}{each['engine'] - each['client']:32.2f}", flush=True)
+
+
+def instructions(function: str, base_url: str, samples: int, flight: int, kind: str) -> int:
+    grind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    command = [*grind, sys.executable, __file__, "--one", function, base_url, str(samples), str(flight), kind]
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": "0"}
+    )
+    count = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
+    if count is None:
+        raise SystemExit(f"valgrind gave no count: {done.stderr[-300:]}")
+    return int(count[1].replace(",", ""))
 
 
 def table(options: argparse.Namespace, served: Any) -> None:
