@@ -27,6 +27,7 @@ from pydantic import (
 
 from proceval import naming
 from proceval.errors import InputError
+from proceval.folder import GENERATION
 from proceval.provenance import source_digest, versions
 from proceval.seeding import digest
 
@@ -39,9 +40,6 @@ PRESENTATION = (
     "reference", "tests", "compare", "port", "against", "release", "repo_id", "private", "recheck",
 )  # fmt: skip
 """Keys that change how a run is carried out or shown, and never what it computes: left out of its identity."""
-
-GENERATION = ("domain", "difficulty", "prover", "audit", "seed", "count")
-"""Keys that a dataset's bytes follow from."""
 
 Plain = dict[str, Any]
 

@@ -29,10 +29,16 @@ def top_keys(conf: Path) -> dict[str, str]:
     return {key: comment for key, comment in found if key not in ("defaults", "hydra")}
 
 
-def usual(conf: Path) -> dict[str, str]:
-    """Group -> default option, and top-level key -> default value, as config.yaml writes them."""
+def usual(conf: Path, track: str | None = None) -> dict[str, str]:
+    """Group -> default option, and top-level key -> default value, as config.yaml and then the track's file write them."""
     text = (conf / "config.yaml").read_text(encoding="utf-8")
     chosen = re.findall(r"^  - (\w+): (\w+)", text, re.MULTILINE)
+    own = conf / "track" / f"{track}.yaml"
+    text += (
+        own.read_text(encoding="utf-8")
+        if own.is_file() and own.read_text(encoding="utf-8").startswith("# @pack")
+        else ""
+    )
     return dict(chosen + re.findall(r"^(\w+): *([^#\n]*?) *(?:#.*)?$", text, re.MULTILINE))
 
 
@@ -53,3 +59,10 @@ def offline(conf: Path) -> list[str]:
         for option in groups(conf)["model"]
         if (conf / "model" / f"{option}.yaml").read_text(encoding="utf-8").startswith("# Offline")
     ]
+
+
+def family_of(conf: Path, name: str) -> str | None:
+    """The domain whose file names this family, or None."""
+    holds = re.compile(rf"^  {re.escape(name)}:", re.MULTILINE)
+    files = ((conf / "domain" / f"{domain}.yaml") for domain in groups(conf)["domain"])
+    return next((file.stem for file in files if holds.search(file.read_text(encoding="utf-8"))), None)

@@ -30,11 +30,18 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
+from proceval import nearest
 from proceval.errors import Finding, InputError
 from proceval.schema import AuditReport, Certificate, Problem, Record, Rejection
 from proceval.store import lock
+from proceval.words import shown
 
 R = TypeVar("R", bound=Record)
+
+GENERATION = ("domain", "difficulty", "prover", "audit", "seed", "count")
+"""Keys that a dataset's bytes follow from."""
+ANSWERED = (*GENERATION[:2], "model", "strategy", "track", "sandbox", *GENERATION[2:], "samples", "limit")
+"""Keys that tell one evaluation from another, the most telling first."""
 
 GENERATED = ("dataset.jsonl", "generation.json", "rejections.jsonl", "certificates")
 """What stage=generate leaves, and what a later run with the same inputs takes over instead of proving it again."""
@@ -162,9 +169,14 @@ class RunFolder:
         earlier = self.published()
         if earlier is None:
             raise InputError(
-                "no dataset: give dataset=PATH, or run stage=generate with the same domain, difficulty, seed and count"
+                f"no dataset in {shown(self.path)}, nor one made with the same words"
+                f"{self.nearest(GENERATION, 'dataset.jsonl')}; run stage=generate with the same words, or give dataset=PATH"
             )
         return earlier
+
+    def nearest(self, keys: Iterable[str], holds: str) -> str:
+        """Which run of `outputs` that holds such a file comes nearest in these keys, to stand behind a complaint."""
+        return nearest.sentence(self.outputs, self.settings, keys, holds, self.path)
 
     def problems(self) -> Iterator[Problem]:
         """The problems of this run, one at a time, in dataset order."""

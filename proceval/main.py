@@ -22,6 +22,7 @@ from proceval import config, provenance, sweeping, together, words
 from proceval.conftree import config_dir
 from proceval.errors import InputError, ProcevalError
 from proceval.folder import RunFolder
+from proceval.naming import option
 from proceval.seeding import digest
 from proceval.stage import progress
 from proceval.stage.report import Untold, show_sweep
@@ -39,10 +40,10 @@ def execute(cfg: DictConfig, sweep_job: sweeping.Job | None = None) -> int:
     checked = config.check(settings)
     together.check(settings, HydraConfig.get().overrides.task)
     stage = config.build(settings["stage"], "stage")
-    own = Path(HydraConfig.get().runtime.output_dir)
+    own = Path(words.shown(HydraConfig.get().runtime.output_dir))
     in_place = stage.in_place and checked.dataset is not None and Path(checked.dataset).is_dir()
     folder = RunFolder(
-        path=Path(checked.dataset) if in_place and checked.dataset else own,
+        path=Path(words.shown(checked.dataset)) if in_place and checked.dataset else own,
         settings=settings,
         inputs=config.generation_identity(settings),
         outputs=Path(checked.outputs),
@@ -61,8 +62,9 @@ def execute(cfg: DictConfig, sweep_job: sweeping.Job | None = None) -> int:
         with Untold(stage, folder) as untold:
             untold.status = stage.run(folder)
         if stage.writes and sweep_job is None:
+            made = getattr(stage, "made", None)  # where a stage leaves what it makes elsewhere, and what to do with it
             then = stage.then if untold.status != UNSCORED else ["stage=doctor"]
-            progress.where(folder.path, _next(then, sys.argv[1:]))
+            progress.where(*made or (folder.path, _next(then, sys.argv[1:], settings)))
     return untold.status
 
 
@@ -87,7 +89,7 @@ def _explained(cfg: DictConfig, sweep_job: sweeping.Job | None) -> int:
     except ProcevalError as error:
         sentence, status = str(error), error.exit_status
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None and error.errno not in FULL:
             raise
         sentence, status = _about_a_file(error), UNSCORED if error.errno in FULL else InputError.exit_status
     if sweep_job is not None:
@@ -123,7 +125,7 @@ def run() -> int:
         print(f"proceval: {_one_sentence(error)}", file=sys.stderr)
         return 2
     except OSError as error:  # the run folder itself, which Hydra makes
-        if error.filename is None:
+        if error.filename is None and error.errno not in FULL:
             raise
         print(f"proceval: {_about_a_file(error)}", file=sys.stderr)
         return 2
@@ -156,16 +158,36 @@ def _about_a_file(error: OSError) -> str:
     advice = (
         "make room and run the same command again" if error.errno in FULL else "choose another outputs= or dataset="
     )
-    return f"{error.filename}: {(error.strerror or 'refused').lower()}; {advice}"
+    return f"{error.filename or 'a write was refused'}: {(error.strerror or 'refused').lower()}; {advice}"
 
 
-def _next(then: Sequence[str], arguments: Sequence[str]) -> str:
+def _next(then: Sequence[str], arguments: Sequence[str], settings: dict[str, Any]) -> str:
     """The next command: the same words but for what `then` replaces."""
+    if settings["dry_run"]:
+        return words.command([a for a in arguments if not a.startswith("dry_run=")])
+    sweep = "--multirun" in then
+    if sweep and option(settings["track"]) != "solve":
+        sweep, then = False, ["stage=selftest", "dataset=null"]
     keys = {word.partition("=")[0] for word in then}
     gone = {*keys, "shard.index", "dry_run", "fresh", *(["shard.count"] if "stage=merge" in arguments else [])}
     kept = [a for a in arguments if a.partition("=")[0] not in gone and not a.startswith("-")]
-    same = [] if "--multirun" in then else kept
-    return words.command([*same, *then])
+    return words.command(_beside(arguments, settings) if sweep else [*kept, *then])
+
+
+def _beside(arguments: Sequence[str], settings: dict[str, Any]) -> list[str]:
+    """Words of a sweep beside a lone run: what somebody chose stays, its model is compared with another one."""
+    gone = ("stage", "model", "fresh", "dry_run", "rescore", "compare")
+    kept = [a for a in arguments if a.partition("=")[0] not in gone and not a.startswith("-")]
+    if not (Path(settings["dataset"] or "") / "dataset.jsonl").is_file():  # such as a sweep that was reported
+        kept = [a for a in kept if not a.startswith("dataset=")]
+    own = [a.lstrip("+") for a in kept]
+    model = str(HydraConfig.get().runtime.choices["model"])
+    swept = [f"model={model},{'mock' if model == 'gold' else 'gold'}"]
+    if any(a.startswith("model.") for a in own):  # which fit no other model
+        kept, swept = [f"model={model}", *kept], []
+    if not any(a.startswith(("difficulty", "dataset=", "experiment=")) for a in own):
+        swept.append("difficulty=easy,hard")
+    return ["--multirun", *kept, *swept] if swept else [*kept, "stage=export"]
 
 
 def _one_sentence(error: BaseException) -> str:

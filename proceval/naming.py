@@ -45,7 +45,8 @@ def option(node: Plain) -> str:
 
 def run_folder(settings: Plain, identity: str) -> str:
     """`OUTPUTS/DOMAINS-TIERS-MODEL[-what else differs from the defaults]-IDENTITY`, of one configuration always the same."""
-    named, default = described(settings), usual(config_dir())
+    track, stage = option(settings["track"]), option(settings["stage"])
+    named, default = described(settings), usual(config_dir(), track)
     problems = (
         ["all" if len(settings["domain"]) == 3 else named["domain"], named["difficulty"]] if "domain" in named else []
     )
@@ -55,8 +56,9 @@ def run_folder(settings: Plain, identity: str) -> str:
         parts += [chosen] if chosen != default[group] else []
     mode = settings["track"].get("mode", "code")
     parts += [mode] if mode != "code" else []
+    told = TOLD if track == "solve" or stage == "generate" else ("samples", "limit")
     parts += [
-        f"{key}_{_told(settings[key])}" for key in TOLD if _told(settings[key]) != default[key].replace("null", "None")
+        f"{key}_{_told(settings[key])}" for key in told if _told(settings[key]) != default[key].replace("null", "None")
     ]
     readable = slug("-".join(part for part in parts if part))[:80].rstrip("-._")
     return os.path.join(str(settings.get("outputs", "outputs")), f"{readable}-{identity[:8]}")

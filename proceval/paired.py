@@ -13,6 +13,7 @@ from statistics import NormalDist
 
 from proceval.schema import Verdict
 from proceval.seeding import rng
+from proceval.words import counted
 
 RESAMPLES = 10_000
 
@@ -87,7 +88,8 @@ def sentences(found: Comparison, *, first: str, second: str) -> list[str]:
         return [f"{first} and {second} share no scored sample: nothing to compare"]
     left, right = found.accuracy
     lines = [
-        f"{found.pairs} pairs of samples, {found.problems} problems, {found.prompts} distinct prompts",
+        f"{counted(found.pairs, 'pair')} of samples, {counted(found.problems, 'problem')}, "
+        f"{counted(found.prompts, 'distinct prompt')}",
         f"{first} {left:.1%}, {second} {right:.1%}, difference {found.difference:+.1%}"
         + ("" if found.low is None or found.high is None else f" [{found.low:+.1%}, {found.high:+.1%}]"),
         f"solved by {first} alone {found.only_first}, by {second} alone {found.only_second}",

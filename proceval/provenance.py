@@ -1,6 +1,7 @@
 """Where a result comes from: versions, commit, and the source text that shapes a problem."""
 
 import platform
+import subprocess
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -42,8 +43,30 @@ def versions() -> dict[str, Any]:
     }
 
 
+@cache
 def git_commit(start: Path) -> str | None:
-    """The commit that the checkout around `start` stands on, or None outside one; read from .git without running git."""
+    """The commit that the checkout around `start` stands on, `-dirty` where tracked files were edited; None outside one.
+
+    A checkout that does not track config.yaml in `start` is somebody else's and counts as none. Where git cannot be
+    asked, the commit is read from .git, with `-unchecked` behind it.
+    """
+    git = ["git", "--no-optional-locks", "-C", str(start), "-c", "core.fsmonitor=false"]
+    try:
+        tracked = subprocess.run([*git, "ls-files", "--error-unmatch", "config.yaml"], capture_output=True, timeout=20)
+        if tracked.returncode == 1:
+            return None
+        describe = [*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+        run = subprocess.run(describe, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.SubprocessError):
+        run = None
+    if run is not None and run.returncode == 0:
+        return run.stdout.strip()
+    head = _head(start)
+    return head and f"{head}-unchecked"
+
+
+def _head(start: Path) -> str | None:
+    """The commit by the files of .git alone."""
     for folder in (start, *start.parents):
         git = folder / ".git"
         if not git.is_dir():

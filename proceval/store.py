@@ -174,7 +174,7 @@ def lock(folder: Path, *, wait: bool = False) -> Iterator[None]:
     try:
         _take(descriptor, folder, wait=wait)
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        _storage(path, lambda: os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0))
         _held[folder] = 1
         _descriptors[folder] = descriptor
         try:

@@ -30,7 +30,7 @@ from omegaconf import DictConfig, OmegaConf
 from proceval.errors import STATES, InputError
 from proceval.folder import write_atomically
 from proceval.stage import progress
-from proceval.words import overrides, sweeping
+from proceval.words import counted, overrides, sweeping
 
 ONE_BY_ONE = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 SWEEP_DIR, EXCLUDED = "hydra.sweep.dir", "hydra.job.config.override_dirname.exclude_keys"
@@ -263,7 +263,7 @@ class Follower:
 
     def __init__(self, sweep: Path, count: int):
         self.sweep, self.count, self.since, self.seen = sweep, count, time.time(), set[Path]()
-        progress.say(f"sweep    {count} jobs side by side in {sweep}; a line for each that ends")
+        progress.say(f"sweep    {counted(count, 'job')} side by side in {sweep}; a line for each that ends")
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
         self._thread.start()

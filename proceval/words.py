@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable
 
-from proceval.conftree import config_dir, groups, holders, top_keys, usual
+from proceval.conftree import config_dir, family_of, groups, holders, top_keys, usual
 
 TAKES_A_VALUE = {
     "--cfg",
@@ -110,7 +110,9 @@ def misspelt(arguments: list[str]) -> str | None:
     for argument in arguments:
         match = re.match(r"^[+~]{0,2}([A-Za-z_]\w*)(?:[./@][^=]*)?(?:=|$)", argument)
         if match is None:
-            return f"'{argument}' is no KEY=VALUE; `python -m proceval --help` lists the keys"
+            spaced = re.match(r"([\w.]+)\s*=\s*(.*)", argument)
+            how = f"write {spaced[1]}={spaced[2]}" if spaced else "`python -m proceval --help` lists the keys"
+            return f"'{argument}' is no KEY=VALUE; {how}"
         if match[1] not in known:
             return f"unknown key '{match[1]}' in '{argument}'; {_meant(argument, match[1], known)}"
         nothing = re.fullmatch(r"\+?(\w+)=\s*(?:\[[\s,]*\]|null)?\s*", argument)
@@ -124,6 +126,8 @@ def misspelt(arguments: list[str]) -> str | None:
             for option in chosen:
                 if option not in (*options[plain[1]], "null"):
                     return _no_option(plain[1], option, options[plain[1]])
+                if re.search(r"\w +[\w-]", plain[2]):
+                    return f"'{argument}' is no list; write {plain[1]}=[{','.join(chosen)}]"
                 if chosen.count(option) > 1:
                     return f"'{argument}' names {option} twice; name it once"
     return None
@@ -145,11 +149,13 @@ def _meant(argument: str, key: str, known: list[str]) -> str:
 def _no_option(group: str, option: str, known: list[str]) -> str:
     near = difflib.get_close_matches(option, known, 1, 0.5)
     advice = f"did you mean '{near[0]}'? " if near else ""
-    more = ", or PROVIDER/NAME for any LiteLLM id" if group == "model" else ""
+    if group == "domain" and (home := family_of(config_dir(), option)):
+        advice = f"it is a family of domain={home}; "
+    more = f", or PROVIDER/NAME for any LiteLLM id, as in openai/{option}" if group == "model" else ""
     return f"unknown option '{option}' of {group}; {advice}options: {', '.join(known)}{more}"
 
 
-def number(count: int, noun: str, many: str = "") -> str:
+def counted(count: int, noun: str, many: str = "") -> str:
     """`1 problem`, `2 problems`; `many` where the plural is not noun + s."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {many or noun + 's'}"
 
@@ -162,7 +168,13 @@ def shown(path: str | os.PathLike[str]) -> str:
 
 def command(arguments: Iterable[str]) -> str:
     """The command line that says it again; `fresh=true` is left out, so that it resumes."""
-    return shlex.join(["python", "-m", "proceval", *(a for a in arguments if a != "fresh=true")])
+    return shlex.join(["python", "-m", "proceval", *(_bare(a) for a in arguments if a != "fresh=true")])
+
+
+def _bare(word: str) -> str:
+    """A word without the quotes that were put around its path for Hydra, and will be again."""
+    quoted = re.fullmatch(r"""([^='"]+)=(['"])([^'"\\\[\]{}]*[ /][^'"\\\[\]{}]*)\2""", word)
+    return f"{quoted[1]}={quoted[3]}" if quoted else word
 
 
 def interrupted(arguments: list[str]) -> str:

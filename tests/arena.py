@@ -25,6 +25,7 @@ QUICK = {
     "deadline_s": 30.0,
     "request_timeout_s": 10.0,
     "retry_cap_s": 1.0,
+    "unreachable_after_s": 1.0,
     "give_up_after": 20,
     "requests_per_minute": None,
     "tokens_per_minute": None,

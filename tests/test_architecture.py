@@ -26,7 +26,7 @@ DOORS = {
     "streamlit": ("proceval/console/",),
     "plotly": ("proceval/console/",),
     "hydra": ("proceval/config.py", "proceval/main.py", "proceval/ids.py", "proceval/sweeping.py"),
-    "subprocess": ("sandbox/", "proceval/release/recheck.py"),
+    "subprocess": ("sandbox/", "proceval/release/recheck.py", "proceval/provenance.py"),  # git alone knows edited files
     "signal": ("sandbox/", "proceval/main.py", "proceval/__main__.py"),
 }
 HEAVY = {"z3", "cvc5", "litellm", "wandb", "seaborn", "matplotlib", "pandas", "pyarrow", "numpy", "streamlit"}

@@ -1,5 +1,7 @@
 """The configuration tree: every option composes and builds, experiments win, and mistakes get one clear sentence."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -148,9 +150,40 @@ def test_every_top_level_key_is_explained_in_help() -> None:
     assert all(comment for comment in top_keys(CONF).values())
 
 
-def test_the_commit_is_read_from_a_checkout_and_is_none_outside_one(tmp_path: Path) -> None:
-    assert provenance.git_commit(tmp_path) is None or Path("/.git").exists()
+def test_the_commit_of_a_checkout_is_marked_when_files_were_edited(tmp_path: Path) -> None:
+    def commit() -> str | None:
+        provenance.git_commit.cache_clear()
+        return provenance.git_commit(tmp_path / "conf")
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True)
+
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "config.yaml").write_text("a: 1\n")
+    (tmp_path / "other.txt").write_text("1\n")
+    assert commit() is None or Path("/.git").exists()
+    git("init", "-q")
+    git("add", "other.txt")
+    git("commit", "-qm", "first")
+    assert commit() is None, "a checkout around it that does not know it, as around a virtual environment"
+    git("add", "conf")
+    git("commit", "-qm", "second")
+    clean = commit()
+    assert clean is not None
+    assert re.fullmatch("[0-9a-f]{40}", clean)
+    (tmp_path / "new.txt").write_text("not tracked\n")
+    assert commit() == clean
+    (tmp_path / "other.txt").write_text("2\n")
+    assert commit() == f"{clean}-dirty"
+    git("add", "other.txt")
+    assert commit() == f"{clean}-dirty", "staged is not committed"
+
+
+def test_without_git_the_commit_is_read_and_called_unchecked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / ".git" / "refs" / "heads").mkdir(parents=True)
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / ".git" / "refs" / "heads" / "main").write_text("abc123\n")
-    assert provenance.git_commit(tmp_path) == "abc123"
+    provenance.git_commit.cache_clear()
+    assert provenance.git_commit(tmp_path) == "abc123-unchecked"
+    provenance.git_commit.cache_clear()

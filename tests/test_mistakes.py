@@ -125,6 +125,9 @@ MISTAKES: dict[str, str] = {
     "model=openai/": "half a model id",
     "model=/gpt": "half a model id",
     "count={monotonic_split:0}": "count.monotonic_split=0",
+    "difficulty=[easy hard]": "'hard]' is no KEY=VALUE",
+    "domain=dag_reachability": "it is a family of domain=graphs",
+    "model=gpt-4o-mini": "as in openai/gpt-4o-mini",
     # what does not go together
     "track=agent stage=audit": "the stages of track=agent are benchmark, console",
     "track=review stage=verify dataset=plain": "the stages of track=review are",

@@ -1,13 +1,18 @@
 """The whole programme as a user runs it: main job, stages one by one, sweeps, mistakes, resuming."""
 
 import json
+import os
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from proceval import config
+from proceval import config, naming
 from proceval.conftree import config_dir, groups
+from tests.conftest import ROOT
 
 SMALL = ("difficulty=easy", "count=1", "samples=2", "tracker=off", "figures=false", "domain=arrays")
 
@@ -247,6 +252,76 @@ def test_hydras_own_options_are_not_taken_for_keys(proceval):
     run = proceval("--cfg", "job", *SMALL)
     assert run.returncode == 0, run.stderr
     assert "count: 1" in run.stdout
+
+
+def test_what_is_not_there_is_told_with_the_nearest_run_and_the_words_that_differ(proceval, tmp_path, made):
+    shutil.copytree(made, tmp_path / "outputs" / made.name)
+    other = [*SMALL, "seed=2", "count=3"]
+    for stage in ("audit", "evaluate", "report", "show"):
+        run = proceval(f"stage={stage}", *[w for w in other if w != "count=1"])
+        assert run.returncode == 2, (stage, run.stderr)
+        for part in ("-seed_2-", f"outputs/{made.name}", "seed=0 instead of seed=2", "count=1 instead of count=3"):
+            assert part in run.stderr, (stage, part, run.stderr)
+    run = proceval("stage=evaluate", "rescore=true", *SMALL, "model=gold")
+    assert run.returncode == 2
+    assert f"outputs/{made.name}, made with model=mock instead of model=gold" in run.stderr
+    run = proceval("stage=evaluate", "rescore=true", *SMALL, "model=gold", f"dataset=outputs/{made.name}")
+    assert run.returncode == 2
+    assert "there are those of model mock with strategy flat" in run.stderr
+    run = proceval("stage=evaluate", "rescore=true", *SMALL, "model.skill.easy=1", f"dataset=outputs/{made.name}")
+    assert "there skill was" in run.stderr
+    assert (tmp_path / "outputs" / made.name / "verdicts.jsonl").read_bytes() == (made / "verdicts.jsonl").read_bytes()
+
+
+def _next_command(run) -> list[str]:
+    (line,) = [line for line in run.stderr.splitlines() if line.startswith("next ")]
+    return shlex.split(line.removeprefix("next"))
+
+
+def test_the_next_command_works_as_it_is_pasted_and_keeps_the_words(proceval, tmp_path):
+    first = proceval(*SMALL, "outputs=an öd place", "model.skill.easy=1")
+    assert first.returncode == 0, first.stderr
+    assert str(tmp_path) not in first.stderr, "paths below the working directory are relative"
+    assert not [line for line in first.stdout.splitlines() if line != line.rstrip()]
+    assert "1 problems" not in first.stdout + first.stderr
+    export = _next_command(first)  # own parameters fit no other model, and the tier was chosen: nothing to sweep over
+    assert export[:3] == ["python", "-m", "proceval"]
+    assert {*SMALL, "outputs=an öd place", "model.skill.easy=1", "stage=export"} <= {*export}
+    second = proceval(*export[3:])
+    assert second.returncode == 0, second.stderr
+    recheck = _next_command(second)
+    assert recheck[1] == "-I"
+    assert (tmp_path / recheck[2]).is_file()
+    assert f"results  {Path(recheck[2]).parent}\n" in second.stderr
+    third = proceval("stage=report", *SMALL, "outputs=an öd place", "model.skill.easy=1", "domain=arrays")
+    sweep = _next_command(proceval(*SMALL, "outputs=an öd place"))
+    assert sweep[3] == "--multirun"
+    assert {*SMALL, "outputs=an öd place", "model=mock,gold"} <= {*sweep}
+    assert third.returncode == 0
+    swept = proceval(*sweep[3:])
+    assert swept.returncode == 0, swept.stderr
+    assert "gold" in swept.stdout
+
+
+def test_folders_of_cases_are_named_by_what_was_chosen() -> None:
+    def name(*words: str) -> str:
+        settings = config.compose(*words)
+        return naming.run_folder(settings, "0" * 64)
+
+    assert name("track=agent") == "outputs/scripted_agent_gold-agent-00000000"
+    assert (
+        name("track=agent", "samples=2", "count=9", "seed=3") == "outputs/scripted_agent_gold-agent-samples_2-00000000"
+    )
+    assert name("track=review", "difficulty=hard", "domain=graphs") == "outputs/scripted_reviewer-review-00000000"
+    assert "count_9" in name("track=review", "count=9", "stage=generate")
+
+
+def test_a_pipe_that_is_closed_is_no_traceback(tmp_path):
+    command = f"{sys.executable} -m proceval --cfg job | head -n 1"
+    run = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True
+    )
+    assert b"Traceback" not in run.stderr
 
 
 def test_a_damaged_pointer_or_record_is_no_traceback(proceval, tmp_path, made):

@@ -19,7 +19,7 @@ def check(address: str, port: int) -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise InputError(
-            f"stage=console needs {' and '.join(missing)}: install the extra with pip install 'proceval[ui]'"
+            f"stage=console needs {' and '.join(missing)}: pip install 'proceval[ui]' (in a clone: pip install -e '.[ui]')"
         )
     try:
         kind = socket.AF_INET6 if ipaddress.ip_address(address).version == 6 else socket.AF_INET

@@ -17,7 +17,7 @@ from pydantic import Field
 from proceval.engine.limiter import Budget, Gate, Window
 from proceval.engine.plan import Plan
 from proceval.engine.report import EngineReport
-from proceval.engine.requests import Requests, estimate_tokens
+from proceval.engine.requests import Requests, Say, estimate_tokens
 from proceval.engine.responses import Responses
 from proceval.engine.run import Run
 from proceval.errors import InputError
@@ -48,6 +48,7 @@ class Engine:
         deadline_s: Seconds,
         request_timeout_s: Seconds,
         retry_cap_s: Seconds,
+        unreachable_after_s: Seconds,
         give_up_after: Positive,
         requests_per_minute: Positive | None,
         tokens_per_minute: Positive | None,
@@ -63,6 +64,7 @@ class Engine:
             "deadline_s": deadline_s,
             "request_timeout_s": request_timeout_s,
             "retry_cap_s": retry_cap_s,
+            "unreachable_after_s": unreachable_after_s,
             "give_up_after": give_up_after,
         }
         self._requests_per_minute, self._tokens_per_minute = requests_per_minute, tokens_per_minute
@@ -82,12 +84,14 @@ class Engine:
         folder: Path,
         progress: Progress,
         rescore: bool = False,
+        say: Say = lambda line: None,
     ) -> EngineReport:
         """Ask for every sample that has no answer in `folder` yet, score all, and write verdicts.jsonl.
 
         With `rescore` only recorded answers are judged: `model` and `strategy` say whose are meant, the model is never
-        called, and a sample without an answer stays unscored. Start the sandbox on the main thread before. Raises
-        InputError when another process holds the folder, two problems share an id, or there is nothing to judge again;
+        called, and a sample without an answer stays unscored. `say` is given the first failed request in one line. Start
+        the sandbox on the main thread before. Raises InputError when another process holds the folder, two problems share
+        an id, or there is nothing to judge again;
         StorageError when the disk refuses a record; Unscored when the scorer fails its canary.
         """
         plan = Plan(problems, arms=track.arms, samples=samples)
@@ -106,8 +110,8 @@ class Engine:
                 track=track,
                 scorer=scorer,
                 responses=responses,
-                requests=self._requests(model, budget),
-                judges=[(judge, self._requests(judge, budget)) for judge in track.judges()],
+                requests=self._requests(model, budget, say),
+                judges=[(judge, self._requests(judge, budget, say)) for judge in track.judges()],
                 folder=folder,
                 progress=progress,
                 samples_at_once=2 * self._concurrency,
@@ -151,7 +155,7 @@ class Engine:
             budget.spend(tokens, cost_usd)
         return budget
 
-    def _requests(self, model: Model, budget: Budget) -> Requests:
+    def _requests(self, model: Model, budget: Budget, say: Say) -> Requests:
         most = min(self._concurrency, model.max_in_flight or self._concurrency)
         return Requests(
             model,
@@ -159,6 +163,7 @@ class Engine:
             window=Window(requests=self._requests_per_minute, tokens=self._tokens_per_minute, window_s=MINUTE_S),
             budget=budget,
             reserve_completion_tokens=_completion_bound(model) or _GUESSED_COMPLETION_TOKENS,
+            say=say,
             **self._retry,
         )
 

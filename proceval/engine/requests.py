@@ -15,6 +15,11 @@ from proceval.schema import Completion, Message
 
 Paid = Callable[[Completion, int], None]
 """Called with (completion, attempts) the moment an answer arrives."""
+Say = Callable[[str], None]
+"""Called with one line for the terminal."""
+
+KNOCK_S = 2.0
+"""Longest wait between attempts while nobody has answered the door: a server that is starting is met soon."""
 
 
 def estimate_tokens(messages: tuple[Message, ...]) -> int:
@@ -50,8 +55,10 @@ class Requests:
         deadline_s: float,
         request_timeout_s: float,
         retry_cap_s: float,
+        unreachable_after_s: float,
         give_up_after: int,
         reserve_completion_tokens: int,
+        say: Say,
     ):
         self._model = model
         self.gate, self.window, self.budget = gate, window, budget
@@ -59,10 +66,17 @@ class Requests:
         self._timeout_s = request_timeout_s if own is None else own
         self._attempts, self._deadline_s = attempts, deadline_s if own is None else max(deadline_s, own)
         self._retry_cap_s = retry_cap_s
+        self._unreachable_after_s, self._say = unreachable_after_s, say
         self._give_up_after = give_up_after
         self._reserve = reserve_completion_tokens
         self._random = Random()
         self._failed_in_a_row = 0
+        self._told = False
+        """Whether a failed attempt was shown."""
+        self._reached = own is not None
+        """Whether the endpoint was ever connected to; not asked of commands, which are no endpoint."""
+        self._knocked: float | None = None
+        """When the first connection was refused (time.monotonic)."""
         self.paid = 0
         self.sent = 0
         self.faults: Counter[str] = Counter()
@@ -87,25 +101,49 @@ class Requests:
 
     async def _persist(self, request: Request, tokens: int, paid: Paid) -> Completion:
         started: float | None = None
-        failures = 0
+        failures = refused = 0
         while True:
             try:
                 completion, started = await self._attempt(request, tokens, started, failures, paid)
             except _Failed as failed:
                 error, started = failed.error, failed.started
             else:
-                self._failed_in_a_row = 0
+                self._failed_in_a_row, self._reached = 0, True
                 return completion
             failures += 1
             self.faults[error.kind] += 1
+            self._tell(error)
             wait = backoff_s(failures, error.retry_after_s, cap_s=self._retry_cap_s, random=self._random)
+            if self._nobody_there(error):
+                refused, wait = refused + 1, min(wait, KNOCK_S)
             late = time.monotonic() + wait - started > self._deadline_s
-            if not error.transient or failures >= self._attempts or late:
+            if not error.transient or failures - refused >= self._attempts or late or self.stopped is not None:
                 error.attempts = failures
                 self._give_up(error)
                 raise error
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), wait)
+
+    def _tell(self, error: ProviderError) -> None:
+        """The first failed attempt at once: whoever waits for retries knows what for."""
+        if not self._told and error.transient and error.kind != "rate_limit":
+            self._told = True
+            self._say(f"a request to {self._model.id} failed, and is tried again: {error.kind}: {error}")
+
+    def _nobody_there(self, error: ProviderError) -> bool:
+        """Whether the endpoint was never connected to; for too long, and the run is stopped."""
+        if self._reached or error.kind != "connection":
+            self._reached = True
+            return False
+        now = time.monotonic()
+        self._knocked = now if self._knocked is None else self._knocked
+        if now - self._knocked >= self._unreachable_after_s:
+            where = self._model.base_url or self._model.id
+            self.stop(
+                f"no connection to {where} within engine.unreachable_after_s={self._unreachable_after_s:g}: is it "
+                f"running, and is the address right? Last: {error}"
+            )
+        return True
 
     async def _attempt(
         self, request: Request, tokens: int, started: float | None, failures: int, paid: Paid

@@ -43,12 +43,15 @@ class Responses:
         self.duplicates = 0
         self.spent: list[tuple[int | None, float | None]] = []
         """(tokens, cost_usd) of every answer found on disk."""
+        self.whose: dict[tuple[str, str], dict[str, Json]] = {}
+        """(model, strategy) of the answers found on disk -> the parameters of the first of them."""
         self._offsets: dict[bytes, int] = {}
         for offset, line in parsed(path):
             try:
                 key, completion = bytes.fromhex(line["key"]), line["completion"]
                 tokens = _sum(completion["prompt_tokens"], completion["completion_tokens"])
                 self.spent.append((tokens, completion["cost_usd"]))
+                self.whose.setdefault((line["model"], line["strategy"]), dict(line["parameters"]))
             except (KeyError, TypeError, ValueError) as error:
                 raise InputError(f"{path}, byte {offset}: not a response record ({error!r})") from error
             if key in self._offsets:

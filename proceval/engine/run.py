@@ -94,8 +94,25 @@ class Run:
         await self._go_through(iter(range(len(self._plan))), asking=False)
         if not self._desk.resumed:  # or a wrong model= would replace good verdicts by nothing
             whose = f"model {self._model.id} with strategy {self._strategy.name}"
-            raise InputError(f"{self._folder}: no recorded answer of {whose} and these parameters; nothing was changed")
+            raise InputError(
+                f"{self._folder}: no recorded answer of {whose} and these parameters{self._others()}; nothing was changed"
+            )
         return self._finish()
+
+    def _others(self) -> str:
+        """Whose answers there are instead, or which parameters they were given with."""
+        known = self._responses.whose
+        here = known.get((self._model.id, self._strategy.name))
+        if here is None:
+            said = [
+                f"model {model} with strategy {strategy}"
+                for model, strategy in known
+                if not strategy.startswith("judge:")
+            ]
+            return f"; there are those of {', '.join(said[:3])}" if said else ""
+        asked = self._model.parameters
+        named = [n for n in dict.fromkeys([*here, *asked]) if here.get(n) != asked.get(n)]
+        return "".join(f"; there {name} was {here.get(name)!r} instead of {asked.get(name)!r}" for name in named[:3])
 
     async def _ready(self, *, asking: bool) -> None:
         """The scorer's own test, then whatever the track wants to hold before the first sample."""

@@ -60,6 +60,20 @@ class Run:
     def verdicts(self) -> list[Verdict]:
         return list({sample_key(v): v for v in self.each("verdicts.jsonl", Verdict)}.values())
 
+    def torn(self) -> dict[str, int]:
+        """Files whose last line was cut short and is not read -> its number."""
+        found = {}
+        for name in READ:
+            path = self.path / name
+            if name.endswith(".jsonl") and path.is_file():
+                number, line = 0, b"\n"
+                with path.open("rb") as file:
+                    for number, line in enumerate(file, start=1):  # noqa: B007 - the last one counts
+                        pass
+                if not line.endswith(b"\n") and _torn(line):
+                    found[name] = number
+        return found
+
     def document(self, name: str) -> Any:
         """The content of a JSON file such as generation.json, or None where there is none."""
         path = self.path / name
@@ -78,6 +92,9 @@ class Run:
                     continue
                 try:
                     yield record.model_validate(_parse(line, path, number))
+                except _NotJson as error:
+                    bad, total = _unreadable(path)
+                    raise InputError(f"{error}; of {total} lines {bad} cannot be read, this one first") from error
                 except ValidationError as error:
                     first = error.errors()[0]
                     where = ".".join(str(part) for part in first["loc"]) or "record"
@@ -129,7 +146,18 @@ def _parse(line: bytes, path: Path, number: int) -> Any:
     try:
         return json.loads(line, parse_constant=_refuse)
     except ValueError as error:
-        raise InputError(f"{path}, line {number}: not JSON: {error}.") from error
+        raise _NotJson(f"{path}, line {number}: not JSON: {error}") from error
+
+
+class _NotJson(InputError):
+    """A line or file that is no JSON at all."""
+
+
+def _unreadable(path: Path) -> tuple[int, int]:
+    """(lines that are no JSON, lines) of a file."""
+    with path.open("rb") as file:
+        broken = [_torn(line) for line in file if line.strip()]
+    return sum(broken), len(broken)
 
 
 def _refuse(constant: str) -> NoReturn:

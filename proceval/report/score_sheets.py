@@ -6,6 +6,7 @@ from proceval.report.cells import NOTHING, Sheet, listed, percent, whole
 from proceval.report.evidence import Plain
 from proceval.report.evidence_sheets import FEW, floor
 from proceval.report.scores import OFFLINE, outcome_owner
+from proceval.words import counted
 
 SIDE_BY_SIDE = 5
 """Most models or tiers whose outcomes stand in columns."""
@@ -118,7 +119,7 @@ def _accuracy(cell: Plain) -> str:
 def _spent(cell: Plain) -> str:
     """What the samples cost; sums over the known ones are said to be lower bounds where some are unknown."""
     prompt, answer, cost = cell["prompt_tokens"], cell["completion_tokens"], cell["cost_usd"]
-    parts = [f"{cell['problems']} problems in {cell['prompts']} distinct prompts"]
+    parts = [f"{counted(cell['problems'], 'problem')} in {counted(cell['prompts'], 'distinct prompt')}"]
     if prompt["known"] is None or answer["known"] is None:
         parts.append("tokens unknown")
     else:
@@ -141,6 +142,6 @@ def _warnings(scores: Plain) -> Iterable[str]:
         if cell["unscored"]:
             low, high = (percent(bound) for bound in cell["bounds"])
             yield (
-                f"{contestant['name']}: {cell['samples'] - cell['scored']} samples unscored "
+                f"{contestant['name']}: {counted(cell['samples'] - cell['scored'], 'sample')} unscored "
                 f"({listed(cell['unscored'])}); accuracy would be {low} if all had failed, {high} if all had passed"
             )

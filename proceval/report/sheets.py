@@ -28,7 +28,9 @@ def heading(summary: Plain) -> list[str]:
     versions = summary["versions"]
     commit = summary["git_commit"]
     parts = [f"{name} {versions[name]}" for name in ("proceval", "python") if isinstance(versions.get(name), str)]
-    parts += [f"commit {commit[:12]}"] if commit else []
+    if commit:
+        name, dash, mark = commit.partition("-")
+        parts.append(f"commit {name[:12]}{dash}{mark}")
     lines = [", ".join(parts)] if parts else []
     setup = summary.get("setup")
     lines += [", ".join(f"{key} {value}" for key, value in setup.items())] if setup else []
@@ -36,6 +38,15 @@ def heading(summary: Plain) -> list[str]:
     if missing:
         lacking = ", ".join(f"{name} ({what})" for name, what in missing.items())
         lines.append(f"not in this run: {lacking}")
+    for name, number in (summary.get("torn") or {}).items():
+        lines.append(
+            f"! {name}: 1 line cannot be read, line {number}, which was cut short; what it held is missing here"
+        )
+    lost = (summary.get("responses") or {}).get("lost_samples")
+    if lost:
+        lines.append(
+            f"! records.jsonl: no answer for {lost} of the samples that verdicts.jsonl judges; records were lost"
+        )
     return lines
 
 

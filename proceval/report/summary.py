@@ -6,13 +6,14 @@
     versions         of proceval, Python, solvers and packages
     setup            short names of the parts that made it: model, strategy, track, sandbox, ..., or null
     missing          files this run does not have: {name: what is therefore not known}
+    torn             files whose last line was cut short: {name: number of that line}
     generation       candidates tried, shortfalls (cells with fewer problems than asked), machine_dependent
     problems         total, by_domain, by_family, by_tier, by_family_and_tier, tests_per_problem
     guesses          family -> tier -> guess floor (guesses.py)
     rejected         candidates that did not become problems: total, by_reason, by_family
     proofs           certificates by_status, queries, resource_count {median, max}, solvers, opinions, by_family
     audit            mutants by_fate, by_operator, by_kill_kind, score, main_score, accepted, withheld, faults
-    responses        paid responses, and samples that were answered and not judged yet
+    responses        paid responses; samples that were answered and not judged yet, and judged ones whose answer is gone
     review           of reviews: contestants with arms, uplift and criteria; judges; finding; see review.py, or null
     agent            of agents: contestants with cells overall, by_group and by_case, or null
     scores           ks, and contestants with cells overall, by_domain, by_family, by_tier, by_family_and_tier
@@ -39,7 +40,8 @@ from proceval.report.scores import summarise_scores
 from proceval.schema import SCHEMA_VERSION
 
 SECTIONS = (
-    "missing", "generation", "problems", "guesses", "rejected", "proofs", "audit", "responses", "review", "agent", "scores",
+    "missing", "torn", "generation", "problems", "guesses", "rejected", "proofs", "audit", "responses", "review", "agent",
+    "scores",
 )  # fmt: skip
 """What `summarise` gives."""
 
@@ -79,13 +81,14 @@ def summarise(run: Run, ks: Sequence[int]) -> Plain:
     verdicts = run.verdicts()
     return {
         "missing": {name: READ[name] for name in missing},
+        "torn": run.torn(),
         "generation": _generation(run.document("generation.json")),
         "problems": summarise_problems(problems) if has("dataset.jsonl") else None,
         "guesses": summarise_guesses(problems) if has("dataset.jsonl") else None,
         "rejected": summarise_rejections(run.rejections()) if has("rejections.jsonl") else None,
         "proofs": summarise_proofs(run.certificates(), known) if has("certificates/index.jsonl") else None,
         "audit": summarise_audit(run.audits(), problems) if has("audit.jsonl") else None,
-        "responses": _responses(run, {sample_key(v) for v in verdicts}) if has("records.jsonl") else None,
+        "responses": _responses(run, {sample_key(v) for v in verdicts if v.turns}) if has("records.jsonl") else None,
         "review": review.summarise(run, verdicts),
         "agent": agent.summarise(verdicts),
         "scores": summarise_scores(verdicts, ks) if verdicts else None,
@@ -101,4 +104,9 @@ def _generation(facts: Any) -> Plain | None:
 def _responses(run: Run, judged: set[tuple[str, ...]]) -> Plain:
     responses = run.responses()
     answered = {sample_key(r) for r in responses}
-    return {"total": len(responses), "samples": len(answered), "unjudged_samples": len(answered - judged)}
+    return {
+        "total": len(responses),
+        "samples": len(answered),
+        "unjudged_samples": len(answered - judged),
+        "lost_samples": len(judged - answered),
+    }

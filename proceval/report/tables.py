@@ -1,5 +1,6 @@
 """The report in a terminal: a summary's tables dressed with rich, plain text where there is no terminal."""
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,11 @@ def render(summary: Mapping[str, Any]) -> "RenderableType":
     for sheet in sheets(dict(summary)):
         parts += [Text(""), *dress(sheet)]
     return Group(*parts)
+
+
+def bare(text: str) -> str:
+    """The text without the blanks with which rich fills lines up, before or behind their last colour."""
+    return re.sub(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$", r"\1", text, flags=re.MULTILINE)
 
 
 def dress(sheet: Sheet) -> "list[RenderableType]":

@@ -18,6 +18,7 @@ from proceval.errors import InputError
 from proceval.folder import RunFolder
 from proceval.schema import AuditReport, Problem
 from proceval.stage import progress
+from proceval.words import counted
 from sandbox.worker import Pool, Reply
 
 SAMPLED = 50
@@ -74,12 +75,12 @@ class Audit:
         files.write_records(folder / "material.jsonl", material.records(self.audit))
         self.audit.close()
         counts = ", ".join(f"{n} {fate}" for fate, n in sorted(fates.items()))
-        progress.say(f"audit    {sum(fates.values())} mutants over {total} problems: {counts}")
+        progress.say(f"audit    {counted(sum(fates.values()), 'mutant')} over {counted(total, 'problem')}: {counts}")
         rows, dominators = (
             sum(figures(one)[name] for one in samples.values()) for name in ("distinct_rows", "dominators")
         )
         progress.say(
-            f"audit    {len(samples)} references: {rows} distinct kill rows, {dominators} dominators"
+            f"audit    {counted(len(samples), 'reference')}: {rows} distinct kill rows, {dominators} dominators"
             f" (over at most {SAMPLED} problems of each)"
         )
         self._tell(withheld)

@@ -8,9 +8,11 @@ from pydantic import Field
 
 from proceval import folder as files
 from proceval.errors import Finding, InputError
-from proceval.folder import RunFolder
+from proceval.folder import ANSWERED, RunFolder
+from proceval.nearest import filled
 from proceval.schema import Problem, Verdict
 from proceval.stage import progress
+from proceval.words import shown
 
 WORK = {
     "code": "track=solve",
@@ -75,6 +77,10 @@ class Evaluate:
 
     def check(self, folder: RunFolder) -> None:
         self.check_models()
+        if self.rescore and not filled(folder / "records.jsonl"):
+            raise InputError(
+                f"rescore=true: no recorded answer in {shown(folder.path)}{folder.nearest(ANSWERED, 'records.jsonl')}"
+            )
         if self.track.proved:
             folder.source()
         else:
@@ -107,6 +113,7 @@ class Evaluate:
                 folder=folder.path,
                 progress=advance,
                 rescore=self.rescore,
+                say=lambda line: progress.say(f"evaluate {line}"),
             )
         self.sandbox.close()
         progress.say("evaluate " + ", ".join(f"{n} {outcome}" for outcome, n in Counter(report.outcomes).most_common()))

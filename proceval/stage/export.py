@@ -1,6 +1,7 @@
 """stage=export: the release folder: rows as JSON Lines and Parquet, proofs, manifest, card, and what a stranger rechecks with."""
 
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from proceval.release.source import source
 from proceval.release.write import write
 from proceval.schema import Problem
 from proceval.stage import progress
+from proceval.words import counted, shown
 
 
 class Export:
@@ -20,7 +22,9 @@ class Export:
 
     writes = True
     in_place = True
-    then = ["stage=push", "repo_id=USER/NAME"]
+    then: Sequence[str] = ()
+    made: tuple[Path, str]
+    """The release, and the command with which anybody proves it again."""
 
     def __init__(
         self,
@@ -56,9 +60,11 @@ class Export:
                 advance=advance,
             )
         progress.say(
-            f"export   {facts['problems']} problems with {sum(facts['tests'].values())} proved answers: {target}"
+            f"export   {counted(facts['problems'], 'problem')} with "
+            f"{counted(sum(facts['tests'].values()), 'proved answer')}: {target}"
             f" (manifest {files.file_digest(target / 'manifest.json')[:16]})"
         )
+        self.made = made_at(target)
         return 0
 
 
@@ -67,6 +73,11 @@ def texts(prompts: Mapping[str, Any]) -> Callable[[Problem], Mapping[str, str]]:
     return lambda problem: {
         f"prompt_{mode}": track.prompt(problem, "default")[-1].content for mode, track in prompts.items()
     }
+
+
+def made_at(release: Path) -> tuple[Path, str]:
+    """Where a release lies, and the command that proves it again without proceval."""
+    return release, shlex.join(["python", "-I", shown(release / "recheck.py")])
 
 
 def place(release: str | None, folder: RunFolder) -> Path:

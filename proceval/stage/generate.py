@@ -26,6 +26,7 @@ from proceval.schema import Rejection
 from proceval.seeding import digest, rng
 from proceval.stage import progress
 from proceval.track.procedural.make import Procedural
+from proceval.words import counted
 from sandbox.worker import Pool, Reply
 
 BARREN = 20
@@ -105,7 +106,7 @@ class Generate:
         facts = files.facts(folder.path)
         rejected = ", ".join(f"{n} {reason}" for reason, n in facts["rejected"].items()) or "none"
         progress.say(
-            f"generate {facts['problems']} problems, every answer proved unique; candidates rejected: {rejected}"
+            f"generate {counted(facts['problems'], 'problem')}, every answer proved unique; candidates rejected: {rejected}"
         )
         if facts["machine_dependent"]:
             progress.say(
@@ -167,7 +168,7 @@ class Generate:
         journal.close()
         os.replace(journal.path, done)
         progress.say(
-            f"generate shard {self.shard} of {self.shards}: {candidates} candidates; when all shards stand, merge them"
+            f"generate shard {self.shard} of {self.shards}: {counted(candidates, 'candidate')}; when all shards stand, merge them"
         )
         return 0
 

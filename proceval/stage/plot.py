@@ -2,6 +2,7 @@
 
 from proceval.folder import RunFolder
 from proceval.stage import progress
+from proceval.stage.report import need_verdicts
 
 
 class Plot:
@@ -16,7 +17,7 @@ class Plot:
 
     def check(self, folder: RunFolder) -> None:
         if not (folder / "verdicts.jsonl").is_file():  # a track with cases of its own has no dataset
-            folder.source()
+            need_verdicts(folder)
 
     def run(self, folder: RunFolder) -> int:
         from proceval.report import plots, summary

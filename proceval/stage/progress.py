@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from proceval.words import shown
+
 
 class Advance(Protocol):
     """Tell the bar how far the work is."""
@@ -53,5 +55,5 @@ def say(text: str) -> None:
 
 def where(folder: Path, then: str) -> None:
     """The last lines of every run: where the results are, and the next sensible command."""
-    say(f"results  {folder}")
+    say(f"results  {shown(folder)}")
     say(f"next     {then}")

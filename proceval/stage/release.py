@@ -1,6 +1,7 @@
 """stage=release: generate, audit, verify, export and push in one command; the first step that finds something ends it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from proceval.folder import RunFolder
@@ -13,7 +14,8 @@ class Release:
 
     writes = True
     in_place = False
-    then = ["stage=push", "repo_id=USER/NAME"]
+    then: Sequence[str] = ()
+    made: tuple[Path, str]
 
     def __init__(self, *, steps: Mapping[str, Any]) -> None:
         self.steps = dict(steps)
@@ -35,4 +37,6 @@ class Release:
             if status:
                 progress.say(f"release  stopped at {name}: nothing was published")
                 return status
+            if name == "export":
+                self.made = step.made
         return 0

@@ -7,9 +7,10 @@ from typing import Any
 from proceval import config, naming, paired, provenance
 from proceval.conftree import config_dir
 from proceval.errors import InputError
-from proceval.folder import RunFolder, read
+from proceval.folder import ANSWERED, RunFolder, read
 from proceval.schema import Verdict
 from proceval.stage import progress
+from proceval.words import shown
 
 
 class Report:
@@ -35,7 +36,7 @@ class Report:
                 )
         evaluated = (folder.path / "verdicts.jsonl").is_file()  # also of a track that has no dataset
         if not self.pair and not is_sweep(folder.path) and not evaluated:
-            folder.source()
+            need_verdicts(folder)
 
     def start(self) -> None:
         """Let the tracker fork while this process has one thread."""
@@ -50,6 +51,8 @@ class Report:
             show_sweep(folder.path, self.pass_k)
             return 0
         settings = recorded(folder)
+        if not failure and folder.dataset is None and not (folder / "verdicts.jsonl").is_file():
+            progress.say(f"report   nothing was evaluated here{folder.nearest(ANSWERED, 'verdicts.jsonl')}")
         self.start()
         with progress.bar("report", 3) as advance:
             found = summary.write(
@@ -83,6 +86,22 @@ class Report:
         for sentence in paired.sentences(found, first=names[0], second=names[1]):
             print(sentence)
         return 0
+
+
+def need_verdicts(folder: RunFolder) -> None:
+    """Raises InputError where there is nothing to report: no dataset, and of a track with cases of its own no verdicts."""
+    if folder.dataset is not None and Path(folder.dataset).is_file():
+        raise InputError(f"dataset={folder.dataset}: a report is made from a whole run folder; give the folder")
+    track = naming.option(folder.settings["track"])
+    if track == "solve" or folder.dataset is not None:
+        folder.source()
+        return
+    near = folder.nearest(
+        ("track", "model", "strategy", "sandbox", "samples", "limit", "cases", "suite"), "verdicts.jsonl"
+    )
+    raise InputError(
+        f"no verdicts in {shown(folder.path)}{near}; run track={track} with the same words, or give dataset=PATH"
+    )
 
 
 def recorded(folder: RunFolder) -> dict[str, Any]:
@@ -160,4 +179,8 @@ def _show(found: dict[str, Any]) -> None:
 
     from proceval.report import tables
 
-    Console(file=sys.stdout).print(tables.render(found))
+    console = Console(file=sys.stdout)
+    with console.capture() as drawn:
+        console.print(tables.render(found))
+    sys.stdout.write(tables.bare(drawn.get()))
+    sys.stdout.flush()

@@ -33,7 +33,9 @@ class Show:
             raise InputError(f"id is missing: give id=ID (first characters are enough), e.g. one of {some}")
         found = [problem for problem in folder.problems() if problem.id.startswith(self.id)]
         if len(found) != 1:
-            raise InputError(f"id={self.id}: {len(found)} problems of {folder.source()} start so; give one id")
+            some = ", ".join(p.id for p, _ in zip(found or folder.problems(), range(3), strict=False))
+            how = f"{len(found)} problems" if found else "no problem"
+            raise InputError(f"id={self.id}: {how} of {folder.source()} start so; give one, such as {some}")
         problem, source = found[0], folder.source()
         self._head("problem", f"{problem.id}  {problem.difficulty} {problem.family} (version {problem.family_version})")
         self._head("prompt", "")

@@ -37,6 +37,7 @@ from proceval.schema import Certificate, Opinion, Problem
 from proceval.seeding import text_digest
 from proceval.stage import progress
 from proceval.stage.push import passes
+from proceval.words import counted
 from sandbox.worker import Pool, Reply
 
 TEXT_BYTES = 1 << 28
@@ -97,7 +98,7 @@ class Verify:
             print(f"certificates/index.jsonl: certificate for {stranger}, which the dataset does not hold")
             found += 1
         register.close()
-        progress.say(f"verify   {rows} problems proved again with {self.prover.name}: differences: {found}")
+        progress.say(f"verify   {counted(rows, 'problem')} proved again with {self.prover.name}: differences: {found}")
         return 1 if found else 0
 
     def _ours(self, folder: RunFolder) -> Callable[[], Iterator[Problem]]:

@@ -7,8 +7,9 @@ import pytest
 
 from proceval.engine import loop
 from proceval.engine.responses import Responses
-from proceval.errors import InputError
-from proceval.schema import Problem
+from proceval.errors import InputError, ProviderError
+from proceval.protocols import Request
+from proceval.schema import Completion, Problem
 from tests.arena import Endpoint, evaluate, http_model, problem, quick
 
 
@@ -123,8 +124,41 @@ def test_an_endpoint_that_hangs_or_is_not_there_is_a_fault(endpoint: Endpoint, t
     engine = quick(request_timeout_s=0.2, attempts=2)
     report = evaluate(many(3), tmp_path / "a", model=http_model(endpoint.base_url), engine=engine)
     assert report.faults == {"timeout": 6}
-    report = evaluate(many(2), tmp_path / "b", model=http_model("http://127.0.0.1:9/v1"), engine=quick(attempts=2))
-    assert report.faults == {"connection": 4}
+
+
+def test_an_endpoint_that_never_answers_the_door_ends_the_run_and_says_why_at_once(tmp_path: Path) -> None:
+    """However many attempts a request has: knocking goes on for `unreachable_after_s` and no longer."""
+    said: list[str] = []
+    for attempts in (1, 50):
+        engine = quick(attempts=attempts, unreachable_after_s=0.7, concurrency=4)
+        model = http_model("http://127.0.0.1:9/v1")
+        report = evaluate(many(200), tmp_path / str(attempts), model=model, engine=engine, say=said.append)
+        assert report.outcomes == {"provider_fault": 200}
+        assert set(report.faults) == {"connection"}
+        assert report.stopped is not None
+        assert "http://127.0.0.1:9/v1" in report.stopped
+        assert "unreachable_after_s=0.7" in report.stopped
+        assert report.attempts > 4, "a server may be starting: one refusal is not the end"
+    assert len(said) == 2, "one line a run"
+    assert "connection: " in said[0]
+
+
+def test_a_server_that_is_starting_is_waited_for(endpoint: Endpoint, tmp_path: Path) -> None:
+    """The door opens after the attempts of every request would be used up."""
+    endpoint.script()
+    inner, refusals = http_model(endpoint.base_url), iter(range(12))
+
+    async def complete(request: Request) -> Completion:
+        if next(refusals, None) is not None:
+            raise ProviderError("connection", "refused")
+        return await real(request)
+
+    real, inner.complete = inner.complete, complete  # type: ignore[method-assign]
+    report = evaluate(
+        many(3), tmp_path, model=inner, engine=quick(attempts=2, retry_cap_s=0.05, unreachable_after_s=20)
+    )
+    assert report.outcomes == {"wrong_answer": 3}
+    assert report.faults == {"connection": 12}
 
 
 def test_the_deadline_ends_a_request_before_its_attempts_do(endpoint: Endpoint, tmp_path: Path) -> None:

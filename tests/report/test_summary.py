@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proceval.errors import InputError
-from proceval.report import summary
+from proceval.report import sheets, summary
 from proceval.report.run import READ, Run
 from proceval.schema import Verdict
 from tests.report import builder
@@ -92,7 +92,27 @@ def test_answers_without_a_verdict_are_counted(tmp_path: Path) -> None:
     run = builder.build(tmp_path)
     kept = [v for v in builder.verdicts() if v.model == "mock"]
     builder.write_lines(run / "verdicts.jsonl", kept)
-    assert summary.summarise(Run(run), ks=[1])["responses"] == {"total": 23, "samples": 23, "unjudged_samples": 11}
+    assert summary.summarise(Run(run), ks=[1])["responses"] == {
+        "total": 23, "samples": 23, "unjudged_samples": 11, "lost_samples": 0,
+    }  # fmt: skip
+
+
+def test_records_that_are_cut_short_or_gone_are_counted_and_named(run_folder: Path) -> None:
+    """A report of half a records.jsonl says so in its first lines; garbage is counted, the first line named."""
+    path = run_folder / "records.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:5]) + lines[5][:40])
+    found = summary.write(run_folder, **ABOUT, ks=[1])
+    assert found["torn"] == {"records.jsonl": 6}
+    assert found["responses"]["lost_samples"] > 0
+    head = "\n".join(sheets.heading(found))
+    assert "records.jsonl: 1 line cannot be read, line 6" in head
+    assert f"no answer for {found['responses']['lost_samples']} of the samples" in head
+    path.write_bytes(lines[0] + b"garbage\n" + lines[1] + b"{more\n" + lines[2])
+    with pytest.raises(
+        InputError, match=r"records\.jsonl, line 2: not JSON.*of 5 lines 2 cannot be read, this one first"
+    ):
+        summary.write(run_folder, **ABOUT, ks=[1])
 
 
 def test_a_verdict_that_was_made_again_replaces_the_earlier_one(run_folder: Path) -> None:
