@@ -77,7 +77,7 @@ def dashed(arguments: list[str]) -> str | None:
     """One sentence on the first word with dashes that Hydra does not know, or None."""
     conf = config_dir()
     default = {**dict.fromkeys(groups(conf), ""), **usual(conf)}
-    for word, then in zip(arguments, [*arguments[1:], ""], strict=True):
+    for word, then in zip(arguments, [*arguments, ""][1:], strict=True):
         option, equals, value = word.partition("=")
         if option in TAKES_A_VALUE - {"--info", "-i"} and not (equals or then):
             return f"{word} needs a value behind it{', as in --cfg job' if option in ('--cfg', '-c') else ''}"

@@ -9,7 +9,7 @@ import pytest
 from proceval import config, provenance
 from proceval.conftree import config_dir, groups, offline, top_keys
 from proceval.errors import InputError
-from proceval.words import misspelt
+from proceval.words import complaint, misspelt
 
 CONF = config_dir()
 OPTIONS = [(group, option) for group, options in groups(CONF).items() for option in options]
@@ -144,6 +144,11 @@ def test_the_models_called_offline_are_those_that_are_handed_the_key_and_the_loc
         and getattr(config.build(config.compose(f"model={name}")["model"], "model"), "needs_key", False)
     }
     assert set(offline(CONF)) == handed | {"local"}
+
+
+def test_no_words_at_all_are_no_mistake() -> None:
+    assert complaint([]) is None
+    assert complaint(["--multirun", "model=mock,gold", "difficulty=easy,hard", "-m"]) is None
 
 
 def test_every_top_level_key_is_explained_in_help() -> None:

@@ -128,7 +128,8 @@ class Requests:
         """The first failed attempt at once: whoever waits for retries knows what for."""
         if not self._told and error.transient and error.kind != "rate_limit":
             self._told = True
-            self._say(f"a request to {self._model.id} failed, and is tried again: {error.kind}: {error}")
+            where = f" at {self._model.base_url}" if self._model.base_url else ""
+            self._say(f"a request to {self._model.id}{where} failed, and is tried again: {error.kind}: {error}")
 
     def _nobody_there(self, error: ProviderError) -> bool:
         """Whether the endpoint was never connected to; for too long, and the run is stopped."""

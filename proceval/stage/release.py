@@ -15,7 +15,6 @@ class Release:
     writes = True
     in_place = False
     then: Sequence[str] = ()
-    made: tuple[Path, str]
 
     def __init__(self, *, steps: Mapping[str, Any]) -> None:
         self.steps = dict(steps)
@@ -28,6 +27,11 @@ class Release:
             del self.steps["generate"]
             self.steps["export"].check(folder)
 
+    @property
+    def made(self) -> tuple[Path, str] | None:
+        """What the step that exports has left, once it has."""
+        return getattr(self.steps["export"], "made", None)
+
     def run(self, folder: RunFolder) -> int:
         for name, step in self.steps.items():
             if name == "push" and step.repo_id is None:
@@ -37,6 +41,4 @@ class Release:
             if status:
                 progress.say(f"release  stopped at {name}: nothing was published")
                 return status
-            if name == "export":
-                self.made = step.made
         return 0
