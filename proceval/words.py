@@ -157,7 +157,7 @@ def _no_option(group: str, option: str, known: list[str]) -> str:
 
 def counted(count: int, noun: str, many: str = "") -> str:
     """`1 problem`, `2 problems`; `many` where the plural is not noun + s."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {many or noun + 's'}"
+    return f"{count} {noun if count == 1 else many or noun + 's'}"
 
 
 def shown(path: str | os.PathLike[str]) -> str:
