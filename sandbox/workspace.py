@@ -133,7 +133,7 @@ class Workspace:
         ValueError for a path that leaves the workspace, goes through a link or names no file, and for too long a file;
         FileNotFoundError where nothing is.
         """
-        with self._at_work():
+        with self._at_work(reading=True):
             return beneath.read(self._tree, path, most_bytes)
 
     def write(self, path: str, content: bytes) -> None:
@@ -279,17 +279,17 @@ class Workspace:
         return False
 
     @contextlib.contextmanager
-    def _at_work(self) -> Iterator[None]:
+    def _at_work(self, *, reading: bool = False) -> Iterator[None]:
         """For what the host does with the tree, so that each failure has its owner.
 
         ValueError where the shape of the tree does not allow it, or there is no room in it; SandboxFault for whatever the
-        host lacks; FileNotFoundError as it is.
+        host lacks; when `reading`, FileNotFoundError as it is.
         """
         try:
             yield
-        except FileNotFoundError:
-            raise
         except OSError as error:
+            if reading and isinstance(error, FileNotFoundError):
+                raise
             # On disk (where there are no namespaces) it is the host that is full: the quota is measured, not held.
             if error.errno in (errno.ENOSPC, errno.EDQUOT) and self._folder is None:
                 raise ValueError(f"the workspace has no room for it (disk_bytes={self._disk_bytes})") from None
