@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "docs" / "assets" / "figures"
 WORDS = (
     "model=mock,gold", "strategy=flat,best_of_n,sequential_repair", "difficulty=[easy,hard]", "count=10", "limit=4",
-    "samples=3", "seed=assets", "sandbox.limits.cpu_s=0.5", "tracker=off", "figures=false",
+    "samples=3", "seed=assets", "sandbox.limits.cpu_s=1", "sandbox.limits.memory_bytes=200000000", "tracker=off",
+    "figures=false",
 )  # fmt: skip
 SHOWN = (
     "accuracy_by_tier", "pass_at_k", "failures", "accuracy_against_tokens", "mutation_score_and_accuracy", "guess_floor",
