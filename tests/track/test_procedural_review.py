@@ -202,7 +202,7 @@ def test_bad_input_is_one_sentence(
         monkeypatch.setattr("proceval.track.procedural.review._drawn", lambda *_: None)
     bare = tmp_path / "bare"
     bare.mkdir()
-    (bare / "dataset.jsonl").write_text("{}\n")
+    (bare / "dataset.jsonl").write_bytes((Path(run.dataset) / "dataset.jsonl").read_bytes())
     given = {None: None, "run": run.dataset, "bare": str(bare)}[dataset]
     folder = workbench.run_folder(tmp_path / "out", given)
     maker = Procedural(track=SimpleNamespace(mode="review"), families=families, audit=standard, seed=0, count=count)
