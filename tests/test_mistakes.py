@@ -184,7 +184,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]
         input=json.dumps([line.split() for line in MISTAKES]),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1500,
         check=True,
     )
     statuses = [int(line) for line in run.stdout.split()]
