@@ -50,7 +50,7 @@ def test_an_interrupted_generation_goes_on_where_it_was(tmp_path, whole, how):
     while _lines(tmp_path) < 5 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(how)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     saved = _lines(tmp_path)
     assert saved >= 5
     if how is not signal.SIGKILL:
@@ -75,7 +75,7 @@ def test_a_folder_in_use_is_refused_and_a_dead_holder_is_not(tmp_path):
         time.sleep(0.001)
     first.send_signal(signal.SIGSTOP)  # a holder that lives and does not hurry
     second = _start(tmp_path)
-    _, errors = second.communicate(timeout=60)
+    _, errors = second.communicate(timeout=300)
     assert second.returncode == 2
     assert f"pid {first.pid}" in errors
     first.kill()
@@ -94,7 +94,7 @@ def test_a_polite_kill_before_anything_is_imported_still_says_how_to_go_on(tmp_p
         if int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1:
             break
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors
     assert "Resume with" in errors
     assert "Traceback" not in errors
