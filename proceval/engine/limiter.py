@@ -159,11 +159,22 @@ class Exhausted(Exception):
     """The budget admits no further request; the message says which limit and what was spent."""
 
 
+@dataclass(frozen=True)
+class Hold:
+    """What is kept back for one request until it has ended."""
+
+    tokens: int
+    usd: float
+
+
 class Budget:
     """What a whole run may spend, earlier parts of a resumed run included: dollars, tokens, or neither.
 
-    A request is admitted when what is spent, what is in flight and its own estimate together stay within the budget.
-    Until the first answer shows what one costs, a run with a budget sends one request at a time.
+    A request is admitted when what is spent, what is held for those in flight and what it may take itself together stay
+    within the budget. It may take its prompt and the longest answer that the parameters allow (1,024 tokens where they set
+    no bound), or as much as the dearest answer so far.
+    Until the first answer shows how good that estimate is, a run with a budget sends one request at a time. What a
+    provider bills for requests that failed is not known here.
     """
 
     def __init__(self, *, usd: float | None, tokens: int | None):
@@ -175,49 +186,56 @@ class Budget:
         self._dearest_usd = 0.0
         self._longest = 0
         self._in_flight = 0
-        self._reserved = 0
+        self._held_tokens = 0
+        self._held_usd = 0.0
         self._changed = asyncio.Event()
 
-    async def reserve(self, tokens: int) -> int:
-        """Wait for room and hold it; returns the tokens held, to be handed to `release`. Raises Exhausted."""
+    async def reserve(self, tokens: int, usd: float | None) -> Hold:
+        """Wait for room and hold it, to be handed to `release`; `usd` is None where no price is known. Raises Exhausted."""
         if self._usd is None and self._tokens is None:
-            return 0
+            return Hold(tokens, 0.0)
         while True:
-            held = max(tokens, self._longest)
-            reason = self._refusal(held)
+            hold = Hold(max(tokens, self._longest), max(usd or 0.0, self._dearest_usd))
+            reason = self._refusal(hold)
             if self._in_flight == 0 and reason is not None:
                 raise Exhausted(reason)
             if reason is None and (self._in_flight == 0 or self._longest > 0):
                 self._in_flight += 1
-                self._reserved += held
-                return held
+                self._held_tokens += hold.tokens
+                self._held_usd += hold.usd
+                return hold
             self._changed.clear()
             await self._changed.wait()
 
-    def release(self, held: int) -> None:
+    def release(self, hold: Hold) -> None:
         """Give a reservation back, whether or not it was answered."""
         if self._usd is not None or self._tokens is not None:
             self._in_flight -= 1
-            self._reserved -= held
+            self._held_tokens -= hold.tokens
+            self._held_usd -= hold.usd
             self._changed.set()
 
-    def spend(self, tokens: int | None, usd: float | None) -> None:
-        """Book one answer. An unknown token count is booked as the longest answer seen so far."""
-        counted = self._longest if tokens is None else tokens
-        self.spent_tokens += counted
-        self._longest = max(self._longest, counted, 1)
+    def spend(self, tokens: int, usd: float | None) -> None:
+        """Book one answer; where its usage is unknown, `tokens` is what was reserved for it."""
+        self.spent_tokens += tokens
+        self._longest = max(self._longest, tokens, 1)
         if usd is None:
             self.unknown_usd += 1
         else:
             self.spent_usd += usd
             self._dearest_usd = max(self._dearest_usd, usd)
 
-    def _refusal(self, tokens: int) -> str | None:
+    def _refusal(self, hold: Hold) -> str | None:
         if self._usd is not None:
             if self.unknown_usd:
-                return f"budget_usd={self._usd} cannot be kept: the price of this model is unknown; use budget_tokens"
-            if self.spent_usd >= self._usd or self.spent_usd + self._dearest_usd * (self._in_flight + 1) > self._usd:
-                return f"budget_usd={self._usd} is used up: {self.spent_usd:.6f} spent"
-        if self._tokens is not None and self.spent_tokens + self._reserved + tokens > self._tokens:
-            return f"budget_tokens={self._tokens} is used up: {self.spent_tokens} spent"
+                return (
+                    f"budget_usd={self._usd} cannot be kept: the price of this model is unknown, or an answer came without "
+                    "its usage; use budget_tokens"
+                )
+            if self.spent_usd >= self._usd or self.spent_usd + self._held_usd + hold.usd > self._usd:
+                asked = f"{self.spent_usd:.6f} spent, and it may cost {hold.usd:.6f}"
+                return f"budget_usd={self._usd} has no room for another request: {asked}"
+        if self._tokens is not None and self.spent_tokens + self._held_tokens + hold.tokens > self._tokens:
+            asked = f"{self.spent_tokens} spent, and it may take {hold.tokens}"
+            return f"budget_tokens={self._tokens} has no room for another request: {asked}"
         return None

@@ -14,10 +14,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
+from proceval.engine.estimate import completion_bound, prompt_tokens
 from proceval.engine.limiter import Budget, Gate, Window
 from proceval.engine.plan import Plan
 from proceval.engine.report import EngineReport
-from proceval.engine.requests import Requests, Say, estimate_tokens
+from proceval.engine.requests import Requests, Say
 from proceval.engine.responses import Responses
 from proceval.engine.run import Run
 from proceval.errors import InputError
@@ -30,8 +31,6 @@ Progress = Callable[[int, int], None]
 """Called with (samples judged, samples planned)."""
 
 MINUTE_S = 60.0
-_GUESSED_COMPLETION_TOKENS = 1024
-"""Tokens reserved for an answer when the model's parameters set no bound."""
 
 Positive = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
@@ -132,13 +131,14 @@ class Engine:
         """
         plan = Plan(problems, arms=track.arms, samples=samples)
         fewest, most = getattr(track, "requests", None) or strategy.requests
-        bound = 0 if model.cost_usd(1_000_000, 1_000_000) == 0 else _completion_bound(model)  # free, however long
+        free = model.cost_usd(1_000_000, 1_000_000) == 0  # however long
+        bound = 0 if free else completion_bound(model.parameters)
         tokens, cost = 0, None if bound is None else 0.0
         for problem in problems:
             for arm in track.arms:
-                prompt_tokens = estimate_tokens(track.prompt(problem, arm))
-                tokens += prompt_tokens
-                price = None if bound is None else model.cost_usd(prompt_tokens, bound)
+                prompt = prompt_tokens(message.content for message in track.prompt(problem, arm))
+                tokens += prompt
+                price = None if bound is None else model.cost_usd(prompt, bound)
                 cost = None if cost is None or price is None else cost + price
         return {
             "samples": len(plan),
@@ -162,19 +162,9 @@ class Engine:
             gate=Gate(most),
             window=Window(requests=self._requests_per_minute, tokens=self._tokens_per_minute, window_s=MINUTE_S),
             budget=budget,
-            reserve_completion_tokens=_completion_bound(model) or _GUESSED_COMPLETION_TOKENS,
             say=say,
             **self._retry,
         )
-
-
-def _completion_bound(model: Model) -> int | None:
-    """The longest answer that the model's own parameters allow, in tokens, or None."""
-    for name in ("max_tokens", "max_completion_tokens"):
-        bound = model.parameters.get(name)
-        if isinstance(bound, int):
-            return bound
-    return None
 
 
 def run_to_end(work: Coroutine[Any, Any, T]) -> T:

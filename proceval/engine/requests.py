@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Callable
 from random import Random
 
-from proceval.engine.limiter import Budget, Exhausted, Gate, Window
+from proceval.engine.estimate import GUESSED_COMPLETION_TOKENS, completion_bound, prompt_tokens
+from proceval.engine.limiter import Budget, Exhausted, Gate, Hold, Window
 from proceval.engine.responses import tokens_of
 from proceval.errors import ProcevalError, ProviderError
 from proceval.protocols import Model, Request
-from proceval.schema import Completion, Message
+from proceval.schema import Completion
 
 Paid = Callable[[Completion, int], None]
 """Called with (completion, attempts) the moment an answer arrives."""
@@ -20,11 +21,6 @@ Say = Callable[[str], None]
 
 KNOCK_S = 2.0
 """Longest wait between attempts while nobody has answered the door: a server that is starting is met soon."""
-
-
-def estimate_tokens(messages: tuple[Message, ...]) -> int:
-    """About four characters a token and four tokens a message: an estimate, settled by the usage reported."""
-    return sum(len(message.content) // 4 + 4 for message in messages)
 
 
 def backoff_s(failures: int, advice_s: float | None, *, cap_s: float, random: Random) -> float:
@@ -57,7 +53,6 @@ class Requests:
         retry_cap_s: float,
         unreachable_after_s: float,
         give_up_after: int,
-        reserve_completion_tokens: int,
         say: Say,
     ):
         self._model = model
@@ -68,7 +63,7 @@ class Requests:
         self._retry_cap_s = retry_cap_s
         self._unreachable_after_s, self._say = unreachable_after_s, say
         self._give_up_after = give_up_after
-        self._reserve = reserve_completion_tokens
+        self._longest = completion_bound(model.parameters) or GUESSED_COMPLETION_TOKENS
         self._random = Random()
         self._failed_in_a_row = 0
         self._told = False
@@ -87,24 +82,24 @@ class Requests:
 
     async def ask(self, request: Request, paid: Paid) -> Completion:
         """One answer; `paid(completion, attempts)` is called the moment it arrives, before anything else happens."""
-        tokens = estimate_tokens(request.messages) + self._reserve
+        prompt = prompt_tokens(message.content for message in request.messages)
         self._refuse_if_stopped()
         try:
-            held = await self.budget.reserve(tokens)
+            hold = await self.budget.reserve(prompt + self._longest, self._model.cost_usd(prompt, self._longest))
         except Exhausted as reason:
             self.stop(str(reason))
             raise self._not_asked() from reason
         try:
-            return await self._persist(request, tokens, paid)
+            return await self._persist(request, prompt + self._longest, hold, paid)
         finally:
-            self.budget.release(held)
+            self.budget.release(hold)
 
-    async def _persist(self, request: Request, tokens: int, paid: Paid) -> Completion:
+    async def _persist(self, request: Request, tokens: int, hold: Hold, paid: Paid) -> Completion:
         started: float | None = None
         failures = refused = 0
         while True:
             try:
-                completion, started = await self._attempt(request, tokens, started, failures, paid)
+                completion, started = await self._attempt(request, tokens, hold, started, failures, paid)
             except _Failed as failed:
                 error, started = failed.error, failed.started
             else:
@@ -147,7 +142,7 @@ class Requests:
         return True
 
     async def _attempt(
-        self, request: Request, tokens: int, started: float | None, failures: int, paid: Paid
+        self, request: Request, tokens: int, hold: Hold, started: float | None, failures: int, paid: Paid
     ) -> tuple[Completion, float]:
         await self.gate.enter(retry=failures > 0)
         try:
@@ -164,7 +159,7 @@ class Requests:
             finally:
                 self.window.settle(entry, used)
             self.gate.succeeded()
-            self.budget.spend(used, completion.cost_usd)
+            self.budget.spend(hold.tokens if used is None else used, completion.cost_usd)
             return completion, started
         finally:
             self.gate.leave()

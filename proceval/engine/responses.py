@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from proceval.engine.estimate import request_tokens
 from proceval.errors import InputError
 from proceval.schema import Completion, Json, Message, Response
 from proceval.seeding import digest
@@ -41,8 +42,8 @@ class Responses:
         self._log = Log(path, fsync_s=fsync_s)
         self.torn_bytes = self._log.torn_bytes
         self.duplicates = 0
-        self.spent: list[tuple[int | None, float | None]] = []
-        """(tokens, cost_usd) of every answer found on disk."""
+        self.spent: list[tuple[int, float | None]] = []
+        """(tokens, cost_usd) of every answer found on disk; where the usage is unknown, what was reserved for it."""
         self.whose: dict[tuple[str, str], dict[str, Json]] = {}
         """(model, strategy) of the answers found on disk -> the parameters of the first of them."""
         self._offsets: dict[bytes, int] = {}
@@ -50,6 +51,8 @@ class Responses:
             try:
                 key, completion = bytes.fromhex(line["key"]), line["completion"]
                 tokens = _sum(completion["prompt_tokens"], completion["completion_tokens"])
+                if tokens is None:
+                    tokens = request_tokens((m["content"] for m in line["messages"]), line["parameters"])
                 self.spent.append((tokens, completion["cost_usd"]))
                 self.whose.setdefault((line["model"], line["strategy"]), dict(line["parameters"]))
             except (KeyError, TypeError, ValueError) as error:

@@ -96,19 +96,62 @@ def test_backoff_grows_with_jitter_follows_advice_and_never_beyond_the_cap() -> 
 def test_a_budget_admits_one_until_it_knows_what_one_costs() -> None:
     async def main() -> None:
         budget = Budget(usd=None, tokens=100)
-        first = await budget.reserve(10)
-        second = asyncio.ensure_future(budget.reserve(10))
+        first = await budget.reserve(10, None)
+        second = asyncio.ensure_future(budget.reserve(10, None))
         await asyncio.sleep(0.01)
         assert not second.done()
         budget.spend(40, None)
         budget.release(first)
-        assert await second == 40, "the longest answer so far is held, not the estimate"
+        hold = await second
+        assert hold.tokens == 40, "the longest answer so far is held, not the estimate"
         budget.spend(40, None)
-        budget.release(40)
+        budget.release(hold)
         with pytest.raises(Exhausted, match="80 spent"):
-            await budget.reserve(10)
+            await budget.reserve(10, None)
 
     asyncio.run(main())
+
+
+class Priced(Gold):
+    """A dollar for every thousand tokens of an answer; the first answer is short, the others as long as they may be."""
+
+    def __init__(self, *, max_tokens: int, usage: bool = True):
+        super().__init__(id="priced")
+        self.parameters = {"max_tokens": max_tokens}
+        self._most, self._usage, self.asked = max_tokens, usage, 0
+
+    def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        return completion_tokens / 1000
+
+    async def complete(self, request: Any) -> Any:
+        self.asked += 1
+        tokens = 1 if self.asked == 1 else self._most
+        await asyncio.sleep(0.01)
+        counts: dict[str, Any] = {"prompt_tokens": None, "completion_tokens": None, "cost_usd": None}
+        if self._usage:
+            counts = {"prompt_tokens": 1, "completion_tokens": tokens, "cost_usd": self.cost_usd(1, tokens)}
+        return (await super().complete(request)).model_copy(update=counts)
+
+
+def test_a_dollar_budget_holds_what_an_answer_may_cost_and_not_what_the_first_one_did(tmp_path: Any) -> None:
+    problems, model = [problem(n) for n in range(30)], Priced(max_tokens=100)
+    report = evaluate(problems, tmp_path / "a", model=model, engine=quick(budget_usd=1.0))
+    assert report.requests == 10, "one of 0.001 and nine of 0.1; another could go beyond"
+    assert report.cost_usd == pytest.approx(0.901)
+    assert "budget_usd=1.0 has no room for another request: 0.901000 spent" in str(report.stopped)
+    dear = Priced(max_tokens=1001)
+    report = evaluate(problems, tmp_path / "b", model=dear, engine=quick(budget_usd=1.0))
+    assert (dear.asked, report.outcomes) == (0, {"provider_fault": 30})
+    assert "it may cost 1.001" in str(report.stopped)
+
+
+def test_an_answer_without_usage_is_booked_as_what_was_reserved_for_it(tmp_path: Any) -> None:
+    problems = [problem(n) for n in range(30)]
+    for begun in range(2):
+        model = Priced(max_tokens=1000, usage=False)
+        report = evaluate(problems, tmp_path, model=model, engine=quick(budget_tokens=5000))
+        assert model.asked == (0 if begun else 4), "a prompt and 1,000 tokens each; a resumed run knows of them"
+        assert "budget_tokens=5000 has no room for another request: 4" in str(report.stopped)
 
 
 class Breaks(Gold):
