@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from proceval.errors import Unscored
+from proceval.errors import InputError, Unscored
 from sandbox.contract import Limits
 from sandbox.conversation import SandboxFault
-from sandbox.workspace import Workspace
+from sandbox.workspace import Workspace, needed_in
 
 _OURSELVES = str(Path(__file__).resolve().parent)
 """Where we are installed among programmes that a workspace shows, our own suites lie there with their keys."""
@@ -44,7 +44,22 @@ class Workshop:
         self._processes, self._disk_bytes, self._temporary_bytes = processes, disk_bytes, temporary_bytes
         self._environment, self._programmes, self._degraded = environment, programmes, degraded
         self._at_once = at_once
+        self._runs: tuple[Path, ...] = ()
         self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+
+    def hide(self, *runs: Path) -> None:
+        """Show no command what lies in these folders, where runs are kept: records of cases hold what is expected of them.
+
+        Raises InputError where programmes that commands need lie there, too.
+        """
+        for folder in runs:
+            needed = needed_in(str(folder), self._programmes)
+            if needed is not None:
+                raise InputError(
+                    f"outputs={folder}: workspaces show what lies there, {needed} among it, so an agent could read the "
+                    "keys in the records of its runs; give an outputs= of its own"
+                )
+        self._runs = tuple(runs)
 
     @contextlib.asynccontextmanager
     async def open(
@@ -52,7 +67,8 @@ class Workshop:
     ) -> AsyncIterator[Workspace]:
         """A copy of `source` after `setup`; what it is then is its baseline. `waiting`: for a place among `at_once`.
 
-        No command sees what lies in the folders `covered`, or in this package, wherever they are installed.
+        No command sees what lies in the folders `covered`, where runs are kept (`hide`), or in this package, wherever
+        they are installed.
 
         Raises CaseFault when the folder cannot be copied, a command of `setup` fails or leaves what cannot be kept,
         Unscored for the sandbox's own failures, here and inside the block.
@@ -90,7 +106,7 @@ class Workshop:
             temporary_bytes=self._temporary_bytes,
             environment=self._environment,
             programmes=self._programmes,
-            covered=[_OURSELVES, *map(str, covered)],
+            covered=[_OURSELVES, *map(str, (*self._runs, *covered))],
             degraded=self._degraded,
         )
 

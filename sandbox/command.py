@@ -76,15 +76,11 @@ class Programme:
 
     def _start(self, options: shell.Options) -> tuple[bytes, list[int]]:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        wanted = _file(json.dumps(vars(options) | {"control": theirs.fileno()}))
         try:
             self._process = subprocess.Popen(
-                [
-                    interpreter(),
-                    *GUEST_FLAGS,
-                    os.path.abspath(shell.__file__),
-                    json.dumps(vars(options) | {"control": theirs.fileno()}),
-                ],
-                stdin=subprocess.DEVNULL,
+                [interpreter(), *GUEST_FLAGS, os.path.abspath(shell.__file__)],
+                stdin=wanted,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,  # a terminal's Ctrl-C is for the host; the end of the socket ends the programme
@@ -96,6 +92,7 @@ class Programme:
             raise SandboxFault(f"the shell programme could not be started: {error}") from error
         finally:
             theirs.close()
+            os.close(wanted)
         patience = select.poll()
         patience.register(self.control, select.POLLIN)
         patience.poll(int(1000 * _START_S))
@@ -107,10 +104,8 @@ class Programme:
 
     def fork(self, order: shell.Order, stdout: int, stderr: int, report: int) -> None:
         """Have a command started; raises SandboxFault when the programme is gone."""
-        text = os.memfd_create("order")
+        text = _file(json.dumps(vars(order)))
         try:
-            os.write(text, json.dumps(vars(order)).encode())
-            os.lseek(text, 0, os.SEEK_SET)
             socket.send_fds(self.control, [b"C"], [text, stdout, stderr, report])
         except OSError as error:
             raise SandboxFault(f"the shell programme did not take the command: {error}") from error
@@ -131,6 +126,15 @@ class Programme:
             self._process.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(5.0)
+
+
+def _file(text: str) -> int:
+    """A descriptor from which the text can be read, the caller's to close."""
+    number = os.memfd_create("text")
+    with open(number, "w", encoding="utf-8", closefd=False) as file:
+        file.write(text)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
 
 
 class Running:

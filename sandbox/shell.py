@@ -1,8 +1,9 @@
 """Runs the shell commands of one workspace: the programme between the host and the commands.
 
-Started by the host with JSON of `Options` as its argument. It builds a world of its own once (see `namespaces`), with the
-workspace's tree in it as a tmpfs of limited size, and hands the host descriptors of that tree and of a socket that listens
-on the world's own loopback, where only its commands can connect. Then the control socket
+Started by the host with JSON of `Options` on its standard input: a command sees the arguments of its first process, which
+is forked from this one, and `Options` holds paths of the host. It builds a world of its own once (see `namespaces`), with
+the workspace's tree in it as a tmpfs of limited size, and hands the host descriptors of that tree and of a socket that
+listens on the world's own loopback, where only its commands can connect. Then the control socket
 brings, per command, four descriptors: an `Order` as JSON to read, stdout, stderr, and a socket to report on. A process
 forked for it becomes the first of a process namespace, says what protection is missing, runs the command, collects
 orphans and says how it ended; when it ends or is killed, the kernel kills everything that is left. The end of the
@@ -29,7 +30,7 @@ from sandbox.syscalls import MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY
 
 FOLDER, HOME = "/workspace", "/home/guest"
 _DEVICES = (*namespaces.DEVICES, "/dev/full")
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives")
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives")
 _NAMES = {
     "passwd": f"guest:x:1000:1000::{HOME}:/bin/sh\n",
     "group": "guest:x:1000:\n",
@@ -71,7 +72,7 @@ class Order:
 
 
 def main() -> NoReturn:
-    options = Options(**json.loads(sys.argv[1]))
+    options = Options(**json.load(sys.stdin))
     control = socket.socket(fileno=options.control)
     control.set_inheritable(False)
     user = namespaces.own_user(options.user)
@@ -112,7 +113,7 @@ def _listen() -> list[int]:
 
 
 def _furnish(options: Options, owner: str) -> None:
-    for path in _SYSTEM:
+    for path in SYSTEM:
         if os.path.islink(path):
             os.symlink(os.readlink(path), "." + path)
         elif os.path.isdir(path):
@@ -126,10 +127,9 @@ def _furnish(options: Options, owner: str) -> None:
     for path in options.programmes:
         if not os.path.isdir("." + path):
             namespaces.bind(path, MS_NOSUID | MS_NODEV | MS_RDONLY)
-    for path in options.covered:
-        if os.path.isdir("." + path):
-            flags = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC
-            syscalls.mount("tmpfs", "." + path, "tmpfs", flags, "mode=555,size=4k,nr_inodes=2")
+    for path in _places(options):
+        flags = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC
+        syscalls.mount("tmpfs", "." + path, "tmpfs", flags, "mode=555,size=4k,nr_inodes=2")
     for device in _DEVICES:
         namespaces.bind_file(device, MS_NOSUID | MS_NOEXEC)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
@@ -141,6 +141,25 @@ def _furnish(options: Options, owner: str) -> None:
     namespaces.bind("/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     limits = _quota(options.disk_bytes)
     syscalls.mount("tmpfs", "." + FOLDER, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=755,{limits}{owner}")
+
+
+def _places(options: Options) -> list[str]:
+    """Where the folders to cover are seen: within what is shown, maybe by another name than their own, and nowhere else."""
+    found = set()
+    for shown in (*SYSTEM, *options.programmes):
+        if os.path.islink("." + shown) or not os.path.isdir("." + shown):
+            continue
+        own = os.path.realpath(shown)
+        for folder in options.covered:
+            place = shown + folder.removeprefix(own)
+            if within(folder, own) and os.path.isdir("." + place):
+                found.add(place)
+    return [place for place in found if not any(other != place and within(place, other) for other in found)]
+
+
+def within(path: str, folder: str) -> bool:
+    """Whether a path is that of a folder or lies in it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _quota(size_bytes: int) -> str:

@@ -78,7 +78,7 @@ class Workspace:
             undo.pop_all()
 
     def _start(self, temporary_bytes: int) -> Programme:
-        prefixes = dict.fromkeys([sys.prefix, os.path.dirname(os.path.dirname(interpreter()))])
+        prefixes = _prefixes()
         self._places = [os.path.join(prefix, "bin") for prefix in prefixes] + ["/usr/local/bin", "/usr/bin", "/bin"]
         options = shell.Options(
             control=-1,
@@ -315,6 +315,21 @@ class Workspace:
             file_bytes=limits.file_bytes,
             processes=self._processes,
         )
+
+
+def needed_in(folder: str, programmes: Sequence[str]) -> str | None:
+    """What commands would miss were this folder covered, `programmes` among it; None where they would miss nothing."""
+    own = os.path.realpath(folder)
+    tops = [os.path.realpath(path) for path in (*shell.SYSTEM, *_prefixes(), *programmes) if os.path.isdir(path)]
+    if not any(shell.within(own, top) for top in tops):
+        return None
+    parts = [os.path.realpath(os.path.join(path, name)) for path in _prefixes() for name in ("bin", "lib")]
+    parts += [os.path.realpath(f"/usr/{name}") for name in ("bin", "lib", "lib64", "local/bin", "local/lib")]
+    return next((path for path in (*tops, *parts) if shell.within(path, own)), None)
+
+
+def _prefixes() -> list[str]:
+    return list(dict.fromkeys([sys.prefix, os.path.dirname(os.path.dirname(interpreter()))]))
 
 
 def _describe(entry: Entry | None) -> str:

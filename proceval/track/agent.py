@@ -111,6 +111,7 @@ class Agent:
             for warning in suite.warnings:
                 print(f"WARNING: {warning}", file=sys.stderr)
             self._suite = suite
+        self._workshop.hide(folder.outputs, folder.path)
         return self._suite.cases
 
     @property

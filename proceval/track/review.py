@@ -106,6 +106,7 @@ class Review:
                 raise Finding(
                     f"the skill leaks into the baseline: {leaks[0]}{more}; remove it, or give track.homes=[...]"
                 )
+        self._workshop.hide(folder.outputs, folder.path)
         self._suite, self._run_folder, self._stamps = suite, folder.path, review_stamp.home(folder.outputs)
         return suite.cases
 

@@ -1,12 +1,15 @@
 """Workspaces of agents: a baseline after set-up, files laid over whatever is in the way, commands of their own measure."""
 
 import socket
+import sys
 import threading
 from dataclasses import replace
 
 import pytest
 
 from sandbox import fixture
+from sandbox import workspace as workspaces
+from sandbox.workspace import needed_in
 from tests.sandbox.test_workspace import LIMITS, bare, isolated, original, space, workspace  # noqa: F401 - fixtures
 
 
@@ -137,3 +140,39 @@ def test_what_is_covered_appears_empty_among_what_is_shown(original, tmp_path): 
         assert made.run(f"cat {shown}/run; ls -A {covered} | wc -l; cat {covered}/answer").stdout == "42\n0\n"
         assert made.run(f"umount {covered} || echo x > {covered}/y").exit_code != 0
     assert (covered / "answer").read_text() == "42\n"
+
+
+def test_what_is_covered_is_so_by_any_name_and_hides_nothing_above_itself(original, tmp_path, monkeypatch):  # noqa: F811
+    """A programme that is shown by a link's name, and a covered folder around all programmes."""
+    (tmp_path / "real/keys").mkdir(parents=True)
+    (tmp_path / "real/keys/answer").write_text("42\n")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real").chmod(0o755)
+    link = tmp_path / "link"
+    prefixes = workspaces._prefixes()
+    monkeypatch.setattr(workspaces, "_prefixes", lambda: [*prefixes, str(link)])
+    with workspace(original, covered=[str(tmp_path / "real/keys"), str(tmp_path)]) as made:
+        isolated(made)
+        assert made.run(f"ls -A {link}; ls -A {link}/keys").stdout == "keys\n"
+
+
+def test_no_command_sees_where_anything_lies_on_the_host(original, tmp_path):  # noqa: F811
+    shown, covered = tmp_path / "programme", tmp_path / "programme/elsewhere"
+    covered.mkdir(parents=True)
+    with workspace(original, programmes=[str(shown)], covered=[str(covered), "/secret/place"]) as made:
+        isolated(made)
+        said = made.run("cat /proc/*/cmdline /proc/*/environ | tr '\\0' ' '").stdout
+        assert "shell" in said
+        assert "elsewhere" not in said
+        assert "/secret/place" not in said
+
+
+def test_what_commands_need_is_found_wherever_it_lies(tmp_path):
+    (tmp_path / "a/programme").mkdir(parents=True)
+    programmes = [str(tmp_path / "a/programme")]
+    assert needed_in("/usr", []) is not None
+    assert needed_in(sys.prefix, []) is not None
+    assert needed_in("/usr/share/nothing", []) is None
+    assert needed_in(str(tmp_path / "a/programme"), programmes) == programmes[0]
+    assert needed_in(str(tmp_path / "a"), programmes) is None, "nothing else of it is shown"
+    assert needed_in(str(tmp_path / "a/programme/outputs"), programmes) is None

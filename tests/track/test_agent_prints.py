@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -225,6 +226,28 @@ def test_our_own_suites_are_covered_where_proceval_is_installed_among_the_progra
             return str((await workspace.arun(f"test -d {package} && find {package} | wc -l")).stdout)
 
     assert asyncio.run(seen()) == "1\n"
+
+
+def test_runs_that_lie_among_programmes_are_hidden_from_their_own_agents(
+    home: Path, box: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """cases.jsonl and records hold what is expected, also those of earlier runs."""
+    (programme := tmp_path_factory.mktemp("programme")).chmod(0o755)
+    (programme / "outputs/run").mkdir(parents=True)
+    (programme / "outputs/earlier.jsonl").write_text("42\n")
+    (programme / "tool").write_text("tool\n")
+    node = yard._node()
+    node = node | {"cases_dir": str(home / "cases"), "workspace": node["workspace"] | {"programmes": [str(programme)]}}
+    made = config.build(node, "track")
+    made.cases(SimpleNamespace(outputs=programme / "outputs", path=programme / "outputs/run"))
+
+    async def seen() -> str:
+        async with made.workshop.open(None) as workspace:
+            return str((await workspace.arun(f"cd {programme} && find . | sort")).stdout)
+
+    assert asyncio.run(seen()) == ".\n./outputs\n./tool\n"
+    with pytest.raises(InputError, match=f"outputs={programme}: .*give an outputs= of its own"):
+        made.cases(SimpleNamespace(outputs=programme, path=programme / "run"))
 
 
 def test_the_peeking_agent_finds_what_is_within_reach_and_nothing_else(tmp_path: Path, box: Any) -> None:

@@ -82,6 +82,8 @@ def build(home: Path) -> Path:
 class NoFolder:
     """Stands for a run folder where only cases are read."""
 
+    outputs = path = Path("/nowhere")
+
 
 @cache
 def _node() -> dict[str, Any]:
