@@ -134,7 +134,8 @@ SAMPLING: dict[str, Any] = {
 
 def http_model(base_url: str, **changes: Any) -> OpenAIHttp:
     prices = {"usd_per_million_prompt_tokens": None, "usd_per_million_completion_tokens": None}
-    return OpenAIHttp(**{"id": "scripted", "base_url": base_url, **SAMPLING, **prices, **changes})
+    given = {"id": "scripted", "base_url": base_url, "response_bytes": 1 << 20, **SAMPLING, **prices, **changes}
+    return OpenAIHttp(**given)
 
 
 def solve(mode: Any, **changes: Any) -> Solve:

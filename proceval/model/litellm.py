@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -20,7 +20,8 @@ class LiteLLM:
     """A litellm model id, e.g. `openai/gpt-4o-mini`, with chat and sampling parameters; null ones are not sent.
 
     Keys come from the environment: the provider's own variable, or `key_variable`. An own `base_url` gets no key unless
-    `key_variable` names one, so that a provider's key never goes elsewhere.
+    `key_variable` names one, so that a provider's key never goes elsewhere. Redirects are followed and answers have no
+    bound in bytes here, since litellm offers neither setting for all providers: `openai_http` has both.
     """
 
     needs_key = False
@@ -136,9 +137,28 @@ def _translated(error: Any) -> ProviderError:
         return ProviderError("context_length", redact(message)[:500])
     if isinstance(error, litellm.exceptions.ContentPolicyViolationError):
         return ProviderError("content_filter", redact(message)[:500])
+    broke_off = next((cause for cause in _causes(error) if _reached(cause)), None)
+    if broke_off is not None:
+        said = f"the answer broke off: {type(broke_off).__name__}: {broke_off}"
+        return ProviderError("server", redact(said)[:500])
     if isinstance(error, openai.APITimeoutError):
         return ProviderError("timeout", redact(message)[:500])
     if isinstance(error, openai.APIConnectionError):
         return ProviderError("connection", redact(message)[:500])
     status = getattr(error, "status_code", None)
     return provider_error(status if isinstance(status, int) else 500, message, headers)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An error and what it was raised for; litellm hides the transport's own below two of its own."""
+    found: BaseException | None = error
+    while found is not None:
+        yield found
+        found = found.__cause__ or found.__context__
+
+
+def _reached(error: BaseException) -> bool:
+    """Whether the endpoint had begun to answer, so that it is not one that nobody can connect to."""
+    import aiohttp
+
+    return isinstance(error, aiohttp.ClientPayloadError | aiohttp.ClientResponseError)

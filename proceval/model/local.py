@@ -97,6 +97,7 @@ class Local:
             extra={},
             usd_per_million_prompt_tokens=None,
             usd_per_million_completion_tokens=None,
+            response_bytes=1 << 25,
             max_in_flight=self._slots,
             **{name: self._sampling.get(name) for name in known},
         )

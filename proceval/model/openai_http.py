@@ -23,7 +23,8 @@ class OpenAIHttp:
     """`base_url`/chat/completions, with the key from the environment variable `key_variable` (null: none is sent).
 
     Sampling parameters that are null are not sent. `extra` goes into the request body as it is. Prices are in dollars a
-    million tokens; null means unknown.
+    million tokens; null means unknown. An answer of more than `response_bytes`, unpacked, is not read. Redirects are not
+    followed: prompts go where the configuration says and nowhere else.
     """
 
     needs_key = False
@@ -44,11 +45,13 @@ class OpenAIHttp:
         extra: dict[str, Any],
         usd_per_million_prompt_tokens: Annotated[float, Field(ge=0)] | None,
         usd_per_million_completion_tokens: Annotated[float, Field(ge=0)] | None,
+        response_bytes: Annotated[int, Field(ge=1024)],
         max_in_flight: Annotated[int, Field(ge=1)] | None,
     ):
         self.id = id
         self.base_url: str | None = checked_url(base_url)
         self.max_in_flight = max_in_flight
+        self._response_bytes = response_bytes
         self._key_variable = key_variable
         self.parameters: Mapping[str, Json] = sampling(
             temperature=temperature,
@@ -88,18 +91,43 @@ class OpenAIHttp:
         started = time.monotonic()
         try:
             async with self._session.post(
-                f"{self.base_url}/chat/completions", json=content, headers=self._headers()
+                f"{self.base_url}/chat/completions", json=content, headers=self._headers(), allow_redirects=False
             ) as answer:
-                text = await answer.text(errors="replace")
+                text = await self._text(answer)
                 status, headers = answer.status, answer.headers
+        except aiohttp.ClientResponseError as error:  # it answered, though not in HTTP
+            raise ProviderError("server", redact(f"unreadable answer: {error.message}")[:500]) from None
         except (aiohttp.ClientError, OSError) as error:
             raise ProviderError("connection", redact(f"{type(error).__name__}: {error}")[:500]) from None
+        if 300 <= status < 400:
+            raise ProviderError("bad_request", _redirected(status, headers))
         if status != 200:
             raise provider_error(status, _message(text), headers)
         try:
             return completion_of(json.loads(text), latency_s=time.monotonic() - started, price=self.cost_usd)
         except ValueError as error:
             raise ProviderError("server", redact(f"unreadable answer: {error}")[:500]) from None
+
+    async def _text(self, answer: "aiohttp.ClientResponse") -> str:
+        """The body of an answer that has begun: whoever breaks off here was reached."""
+        import aiohttp
+
+        held = bytearray()
+        try:
+            async for piece in answer.content.iter_any():
+                held += piece
+                if len(held) > self._response_bytes:
+                    answer.close()
+                    raise ProviderError(
+                        "too_large", f"the answer is longer than model.response_bytes={self._response_bytes}"
+                    )
+        except (aiohttp.ClientError, OSError) as error:
+            said = f"the answer broke off after {len(held)} bytes: {type(error).__name__}: {error}"
+            raise ProviderError("server", redact(said)[:500]) from None
+        try:
+            return held.decode(answer.charset or "utf-8", "replace")
+        except LookupError:  # a charset that nobody knows
+            return held.decode("utf-8", "replace")
 
     async def close(self) -> None:
         if self._session is not None:
@@ -111,6 +139,12 @@ class OpenAIHttp:
         if self._key_variable is None:
             return {}
         return {"Authorization": f"Bearer {key_from(self._key_variable)}"}
+
+
+def _redirected(status: int, headers: Mapping[str, str]) -> str:
+    """What an endpoint says that is elsewhere; the query of an address may hold a credential."""
+    where = headers.get("Location", "").partition("?")[0]
+    return redact(f"redirected ({status}) to {where or 'nowhere'}, which is not followed: see model.base_url")[:500]
 
 
 def _message(text: str) -> str:

@@ -6,7 +6,7 @@ prints its port and serves until its standard input ends. Settings, any of which
 latency_s, share_429, share_500, retry_after (text of the header, or null), seed, per_window and window_s (a true
 sliding window), most_in_flight, status and body (answer everything with these), headers, reply (text, or a list that is
 walked through), finish_reason, message (more fields of it, or a list of them that is walked through), usage (an object,
-or null for none), raw (bytes sent instead of an answer), hang (never answer), keep (remember the request bodies).
+or null for none), raw (bytes sent instead of an answer), cut (sends so many bytes of it and breaks off), hang (never answer), keep (remember the request bodies).
 GET /stats tells what it saw.
 """
 
@@ -24,7 +24,7 @@ DEFAULTS: dict[str, Any] = {
     "latency_s": 0.0, "share_429": 0.0, "share_500": 0.0, "retry_after": "1", "seed": 7, "per_window": None,
     "window_s": 60.0, "most_in_flight": None, "status": None, "body": None, "headers": {}, "reply": "no program here",
     "finish_reason": "stop", "usage": {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25}, "raw": None,
-    "hang": False, "message": {}, "keep": True,
+    "cut": None, "hang": False, "message": {}, "keep": True,
 }  # fmt: skip
 
 
@@ -61,12 +61,12 @@ class Endpoint:
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         try:
-            return await self.answer(body, identity, now)
+            return await self.answer(request, body, identity, now)
         finally:
             self.in_flight -= 1
             self.finished = time.monotonic()
 
-    async def answer(self, body: dict[str, Any], identity: str, now: float) -> web.StreamResponse:
+    async def answer(self, request: web.Request, body: dict[str, Any], identity: str, now: float) -> web.StreamResponse:
         s = self.settings
         draw = self.random.random()
         full = s["most_in_flight"] is not None and self.in_flight > s["most_in_flight"]
@@ -94,6 +94,13 @@ class Endpoint:
             return self.refuse(s["status"], s["body"] or "refused", s["headers"])
         if s["raw"] is not None:
             return web.Response(body=s["raw"].encode(), content_type="application/json")
+        if s["cut"] is not None:
+            begun = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "500"})
+            await begun.prepare(request)
+            await begun.write(b'{"choices": [{"message": '[: s["cut"]])
+            assert request.transport is not None
+            request.transport.close()
+            return begun
         reply = s["reply"]
         if isinstance(reply, list):
             reply = reply[self.counts["answered"] % len(reply)]

@@ -143,6 +143,18 @@ def test_an_endpoint_that_never_answers_the_door_ends_the_run_and_says_why_at_on
     assert "connection: " in said[0]
 
 
+@pytest.mark.parametrize("cut", [0, 12])
+def test_an_endpoint_that_breaks_off_was_reached_and_attempts_are_counted(
+    endpoint: Endpoint, tmp_path: Path, cut: int
+) -> None:
+    endpoint.script(cut=cut)
+    engine = quick(attempts=2, retry_cap_s=0.05, unreachable_after_s=20.0)
+    report = evaluate(many(3), tmp_path, model=http_model(endpoint.base_url), engine=engine)
+    assert (report.outcomes, report.faults, report.stopped) == ({"provider_fault": 3}, {"server": 6}, None)
+    assert endpoint.stats()["requests"] == 6
+    assert all("broke off" in verdict.detail for verdict in report.verdicts)
+
+
 def test_a_server_that_is_starting_is_waited_for(endpoint: Endpoint, tmp_path: Path) -> None:
     """The door opens after the attempts of every request would be used up."""
     endpoint.script()

@@ -110,6 +110,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "context by words": {"status": 400, "body": "prompt of 9 tokens is over this deployment's limit of 8"},
     "filter": {"status": 400, "body": "triggering the content management policy"},
     "not json": {"raw": "not json"},
+    "breaks off": {"cut": 12},
     "no choices": {"raw": "{}"},
 }
 
@@ -152,6 +153,33 @@ def test_both_clients_blame_alike_and_neither_retries(
     lite, lean = both(endpoint, loop)
     assert lite == lean
     assert endpoint.stats()["requests"] == 2
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_not_followed_and_the_error_says_where_it_points(
+    endpoint: Endpoint, loop: asyncio.AbstractEventLoop, status: int
+) -> None:
+    endpoint.script(status=status, headers={"Location": f"{endpoint.base_url}/elsewhere?key=secret"})
+    model = http_model(endpoint.base_url)
+    with pytest.raises(ProviderError, match=rf"redirected \({status}\) to {endpoint.base_url}/elsewhere, ") as refused:
+        loop.run_until_complete(model.complete(ASK))
+    loop.run_until_complete(model.close())
+    assert (refused.value.kind, refused.value.transient) == ("bad_request", False)
+    assert "secret" not in str(refused.value)
+    assert endpoint.stats()["requests"] == 1
+
+
+def test_an_answer_beyond_its_bound_is_not_read_and_is_the_providers_fault(
+    endpoint: Endpoint, loop: asyncio.AbstractEventLoop
+) -> None:
+    endpoint.script(reply="x" * 3000)
+    enough, few = (http_model(endpoint.base_url, response_bytes=most) for most in (4000, 2000))
+    assert len(loop.run_until_complete(enough.complete(ASK)).text) == 3000
+    with pytest.raises(ProviderError, match="longer than model.response_bytes=2000") as refused:
+        loop.run_until_complete(few.complete(ASK))
+    assert (refused.value.kind, refused.value.transient) == ("too_large", False)
+    for model in (enough, few):
+        loop.run_until_complete(model.close())
 
 
 def test_reasoning_tokens_are_paid_once_and_an_unlisted_model_has_no_price(
