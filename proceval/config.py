@@ -25,7 +25,7 @@ from pydantic import (
     ValidationError,
 )
 
-from proceval import naming
+from proceval import credentials, naming
 from proceval.errors import InputError
 from proceval.folder import GENERATION
 from proceval.provenance import source_digest, versions
@@ -157,6 +157,7 @@ def plain(cfg: DictConfig) -> Plain:
     """
     try:
         own = OmegaConf.masked_copy(cfg, [str(key) for key in cfg if key != "hydra"])
+        credentials.watch(credentials.variables(OmegaConf.to_container(own)))
         found = OmegaConf.to_container(own, resolve=True, throw_on_missing=True)
     except omegaconf.errors.MissingMandatoryValue as error:
         raise InputError(f"missing value: {_key(error)} must be given, e.g. {_key(error)}=VALUE") from error
@@ -172,6 +173,7 @@ def check(settings: Plain) -> Settings:
         checked = Settings.model_validate(settings)
     except ValidationError as error:
         raise InputError("; ".join(_sentences(error))) from error
+    _check_names(settings)
     for path, limits in _limits(settings):
         _check_limits(path, limits)
     for path, node in _targets(
@@ -269,6 +271,13 @@ def _limits(node: Any, path: str = "") -> Iterator[tuple[str, Plain]]:
                 yield where, value
             elif where != "stage" or "limits" in node.get("stage", {}):
                 yield from _limits(value, where)
+
+
+def _check_names(settings: Plain) -> None:
+    shown = naming.described(settings) | {key: str(settings[key]) for key in (*naming.TOLD, "outputs")}
+    for key, value in shown.items():
+        if credentials.redact(value) != value:
+            raise InputError(f"{key}: a credential of the environment stands there, and runs are named after this key")
 
 
 def _check_limits(path: str, limits: Plain) -> None:

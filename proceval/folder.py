@@ -31,6 +31,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import ValidationError
 
 from proceval import nearest
+from proceval.credentials import redact
 from proceval.errors import Finding, InputError
 from proceval.schema import AuditReport, Certificate, Problem, Record, Rejection
 from proceval.store import lock
@@ -283,9 +284,9 @@ def line(record: Record) -> str:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace a small file whole or not at all."""
+    """Replace a small file whole or not at all; credentials are left out."""
     staged = path.with_name(f".{path.name}.partial")
-    staged.write_text(text, encoding="utf-8")
+    staged.write_text(redact(text), encoding="utf-8")
     os.replace(staged, path)
 
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from proceval.credentials import redact
 from proceval.errors import InputError, StorageError
 
 _held: dict[Path, int] = {}
@@ -38,11 +39,11 @@ class Log:
         _open_logs.add(self)
 
     def append(self, line: str) -> int:
-        """Write one line, without its line end in `line`; returns the byte offset where it starts.
+        """Write one line, without its line end in `line` and without credentials; returns the byte offset of its start.
 
         Raises StorageError when the disk refuses; a partial line is cut off again.
         """
-        data = line.encode() + b"\n"
+        data = redact(line).encode() + b"\n"
         offset = self._size
         try:
             written = os.write(self._descriptor, data)
