@@ -205,15 +205,19 @@ def build(node: Plain, path: str) -> Any:
 
 
 def redact(node: Any) -> Any:
-    """A copy in which every value whose key looks like a credential is replaced; keys themselves stay readable."""
+    """A copy without credentials: neither under a key that looks like one's, nor any of the environment's anywhere."""
     if isinstance(node, dict):
-        return {k: "REDACTED" if SECRET.search(str(k)) and isinstance(v, str) else redact(v) for k, v in node.items()}
+        return {
+            k: credentials.MARK if SECRET.search(str(k)) and isinstance(v, str) else redact(v) for k, v in node.items()
+        }
+    if isinstance(node, str):
+        return credentials.redact(node)
     return [redact(v) for v in node] if isinstance(node, list) else node
 
 
 def identity(settings: Plain) -> str:
-    """64 hex digits that follow from everything a run computes, and from nothing else."""
-    return digest({key: value for key, value in settings.items() if key not in PRESENTATION})
+    """64 hex digits that follow from everything a run computes, and from nothing else: another key is the same run."""
+    return digest(redact({key: value for key, value in settings.items() if key not in PRESENTATION}))
 
 
 def generation_identity(settings: Plain) -> str:
@@ -226,6 +230,7 @@ def _run_folder(*, _root_: DictConfig) -> str:
     settings = plain(_root_)
     return naming.run_folder(settings, identity(settings))
 
+    _check_names(settings)
 
 def _key(error: Exception) -> str:
     return str(getattr(error, "full_key", None) or getattr(error, "key", None) or "?")
