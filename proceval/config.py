@@ -228,9 +228,9 @@ def generation_identity(settings: Plain) -> str:
 
 def _run_folder(*, _root_: DictConfig) -> str:
     settings = plain(_root_)
+    _check_names(settings)
     return naming.run_folder(settings, identity(settings))
 
-    _check_names(settings)
 
 def _key(error: Exception) -> str:
     return str(getattr(error, "full_key", None) or getattr(error, "key", None) or "?")
