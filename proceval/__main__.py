@@ -5,7 +5,7 @@ import signal
 import sys
 
 from proceval.conftree import config_dir, groups, offline, top_keys
-from proceval.words import complaint, interrupted, literal_paths
+from proceval.words import complaint, interrupted, literal
 
 INTERRUPTED = 130
 
@@ -43,7 +43,7 @@ def usage() -> str:
 
 def main() -> None:
     """Entry point of `python -m proceval` and of the `proceval` script; ends the process with a documented status."""
-    arguments = sys.argv[1:] = literal_paths(sys.argv[1:])
+    arguments = sys.argv[1:] = literal(sys.argv[1:])
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill resumes like Ctrl-C, from the start
         status = _run(arguments)

@@ -223,7 +223,9 @@ def identity(settings: Plain) -> str:
 def generation_identity(settings: Plain) -> str:
     """64 hex digits that follow from everything a dataset's bytes depend on, solvers and source text included."""
     keys = {key: settings[key] for key in GENERATION}
-    return digest({"keys": keys, "versions": versions()["solvers"], "source": source_digest()})
+    asked = naming.option(settings["prover"]).split("_")
+    solvers = {name: version for name, version in versions()["solvers"].items() if name.split("-")[0] in asked}
+    return digest({"keys": keys, "versions": solvers, "source": source_digest()})
 
 
 def _run_folder(*, _root_: DictConfig) -> str:

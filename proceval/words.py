@@ -38,13 +38,15 @@ def overrides(arguments: list[str]) -> list[str]:
     ]
 
 
-def literal_paths(arguments: list[str]) -> list[str]:
-    """The words with every value that names something on the disk quoted: a folder's name may hold `=`, `,` or a space."""
+def literal(arguments: list[str]) -> list[str]:
+    """The words with an id, and whatever names something on the disk, quoted: a folder's name may hold `=`, `,` or a space."""
     return [_literal(word) for word in arguments]
 
 
 def _literal(word: str) -> str:
     key, equals, value = word.partition("=")
+    if key == "id" and re.fullmatch(r"\w+", value) and value != "null":  # 354e60 is no number
+        return f'id="{value}"'
     if value.startswith("[") and value.endswith("]") and (paths := _paths(value[1:-1])):
         return f"{key}=[{','.join(paths)}]"
     strange = re.search(r"[^\w./+-]", value) and not re.search(r"[\\\"']", value)

@@ -10,7 +10,7 @@ from proceval.compare import same
 from proceval.errors import Unscored
 from proceval.protocols import Check, Judgement
 from proceval.schema import AgentCase, AgentCheck, Completion, Grade, Json
-from proceval.scorer.printed import unlike
+from proceval.scorer.printed import shown_line, unlike
 from proceval.scorer.python_tree import ENTRY_POINT, program
 from proceval.scorer.ruby import translate
 from proceval.workshop import CaseFault, Unusable, Workshop
@@ -118,6 +118,8 @@ class Expectations:
         if passed and check.expected is not None:
             other = unlike(check.expected, outcome.raw_stdout)
             passed, ended = other is None, ended if other is None else other
+        elif not passed and (complaint := outcome.stderr.strip()):
+            ended += f", {shown_line(complaint.splitlines()[-1])}"
         command = " ".join(check.text.split())
         said = f"{check.kind} {'passed' if passed else 'failed'} ({ended}): {command[:300]}"
         return _grade(check, passed, said), f"{outcome.stdout}{outcome.stderr}"[-4000:]
@@ -131,6 +133,7 @@ class Expectations:
             first = right.index(False)
             result = execution.results[first]
             told = f"{result.kind} {result.exception or ''}".strip() if result.kind != "returned" else "another value"
+            told += f": {shown_line(result.message)}" if result.message else ""
             said += f"; call {first + 1}: {told}"
         return _grade(check, all(right), said), execution.stdout[-4000:]
 

@@ -19,17 +19,19 @@ def unlike(expected: str, printed: bytes) -> str | None:
     pairs = zip_longest(wanted.split("\n"), given.split("\n") if given else [])
     number, (ours, theirs) = next((n, pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1])
     if theirs is None:
-        return f"line {number} is missing: {_shown(ours)}"
+        return f"line {number} is missing: {shown_line(ours)}"
     if ours is None:
-        return f"line {number} is one too many: {_shown(theirs)}"
+        return f"line {number} is one too many: {shown_line(theirs)}"
     if ours[: _MOST_SHOWN - 20] == theirs[: _MOST_SHOWN - 20]:
         at = next(n for n, (a, b) in enumerate(zip_longest(ours, theirs)) if a != b)
         start = max(0, at - 20)
-        return f"line {number} from character {start + 1} is {_shown(theirs[start:])}, not {_shown(ours[start:])}"
-    return f"line {number} is {_shown(theirs)}, not {_shown(ours)}"
+        return (
+            f"line {number} from character {start + 1} is {shown_line(theirs[start:])}, not {shown_line(ours[start:])}"
+        )
+    return f"line {number} is {shown_line(theirs)}, not {shown_line(ours)}"
 
 
-def _shown(line: str | None) -> str:
+def shown_line(line: str | None) -> str:
     """A line as it can stand in a report: cut, and nothing in it that moves a cursor or hides."""
     text = line or ""
     cut = text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + "..."

@@ -116,6 +116,10 @@ class Evaluate:
                 say=lambda line: progress.say(f"evaluate {line}"),
             )
         self.sandbox.close()
+        if report.resumed and not self.rescore:
+            progress.say(
+                f"evaluate {report.resumed} answers were on record, {report.requests} are new; all judged anew"
+            )
         progress.say("evaluate " + ", ".join(f"{n} {outcome}" for outcome, n in Counter(report.outcomes).most_common()))
         if report.faults:
             kinds = ", ".join(f"{n} {kind}" for kind, n in report.faults.items())

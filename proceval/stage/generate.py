@@ -62,9 +62,15 @@ class Generate:
         )
         if self.suite is not None:
             count = 1
-        self.counts = {name: count.get(name, 0) if isinstance(count, dict) else count for name in self.families}
-        if lacking := [name for name, number in self.counts.items() if number < 1]:
-            raise InputError(f"count: no number of problems for {', '.join(lacking)}; give one for every family chosen")
+        if isinstance(count, dict):  # a number for each family is a choice of families, too
+            if strange := [name for name in count if name not in self.families]:
+                raise InputError(
+                    f"count: {', '.join(strange)} is no family of domain=; they are {', '.join(self.families)}"
+                )
+            if not count:
+                raise InputError("count={} asks for nothing: name families, count={FAMILY: 12}, or give one number")
+            self.families = {name: family for name, family in self.families.items() if name in count}
+        self.counts = {name: count[name] if isinstance(count, dict) else count for name in self.families}
         self.workers = workers or os.cpu_count() or 1
         self.cells: list[Cell] = [(name, tier) for name, family in self.families.items() for tier in family.tiers]
         self.shards, self.shard = shard["count"], shard["index"]

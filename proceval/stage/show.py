@@ -35,7 +35,7 @@ class Show:
         if len(found) != 1:
             some = ", ".join(p.id for p, _ in zip(found or folder.problems(), range(3), strict=False))
             how = f"{len(found)} problems" if found else "no problem"
-            raise InputError(f"id={self.id}: {how} of {folder.source()} start so; give one, such as {some}")
+            raise InputError(f"id={self.id}: {how} of {folder.source()} start with it; give one, such as {some}")
         problem, source = found[0], folder.source()
         self._head("problem", f"{problem.id}  {problem.difficulty} {problem.family} (version {problem.family_version})")
         self._head("prompt", "")
@@ -58,7 +58,9 @@ class Show:
         found = [case for case in cases if self.id and (case.id.startswith(self.id) or case.family == self.id)]
         if len(found) != 1:
             some = ", ".join(case.family for case in cases[:5])
-            raise InputError(f"id={self.id}: {len(found)} cases start so; give a name or an id, e.g. one of {some}")
+            raise InputError(
+                f"id={self.id}: {len(found)} cases start with it; give a name or an id, e.g. one of {some}"
+            )
         case = found[0]
         self._head("case", f"{case.id}  {case.difficulty} {case.family}, {case.domain}")
         for arm in self.track.arms:
