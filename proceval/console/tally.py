@@ -127,11 +127,14 @@ def _weighed(patterns: Patterns, share: Callable[[int, int, int], Fraction]) -> 
 
 
 def _figure(patterns: Patterns, k: int, figure: Figure) -> Plain:
-    value = _mean(patterns, k, figure)
+    able = Counter({pattern: times for pattern, times in patterns.items() if pattern[0] >= k})
+    value, first = _mean(able, k, figure), _mean(able, 1, pass_at_k)
     return {
         "value": None if value is None else float(value),
         "exact": None if value is None else str(value),
-        "problems": sum(times for (n, _, _), times in patterns.items() if n >= k),
+        "problems": able.total(),
+        "of": sum(times for (n, _, _), times in patterns.items() if n),
+        "accuracy": None if first is None else float(first),
     }
 
 

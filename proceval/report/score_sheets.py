@@ -107,8 +107,18 @@ def examples(summary: Plain) -> Sheet:
 
 
 def _figures(cell: Plain, ks: Iterable[int]) -> tuple[str, ...]:
-    rest = (percent(cell["pass_at_k"][str(k)]["value"]) for k in ks if k != 1)
+    rest = (pass_at(cell, k) for k in ks if k != 1)
     return (f"{cell['scored']}/{cell['samples']}", _accuracy(cell), *rest)
+
+
+def pass_at(cell: Plain, k: int) -> str:
+    """pass@k, with the problems that it is of where some have too few scored samples for it."""
+    found = cell["pass_at_k"][str(k)]
+    return percent(found["value"]) + (f" ({found['problems']}/{found['of']})" if _fewer(found) else "")
+
+
+def _fewer(found: Plain) -> bool:
+    return bool(0 < found["problems"] < found["of"])
 
 
 def _accuracy(cell: Plain) -> str:
@@ -145,3 +155,9 @@ def _warnings(scores: Plain) -> Iterable[str]:
                 f"{contestant['name']}: {counted(cell['samples'] - cell['scored'], 'sample')} unscored "
                 f"({listed(cell['unscored'])}); accuracy would be {low} if all had failed, {high} if all had passed"
             )
+        for k, found in cell["pass_at_k"].items():
+            if _fewer(found):
+                yield (
+                    f"{contestant['name']}: pass@{k} is of {counted(found['problems'], 'problem')} with {k} scored samples, "
+                    f"not of all {found['of']}; pass@1 of the same is {percent(found['accuracy'])}"
+                )

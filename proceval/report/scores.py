@@ -66,8 +66,9 @@ def cell(verdicts: Sequence[Verdict], ks: Sequence[int]) -> Plain:
     """All figures of some samples of one contestant.
 
     Scores are means over problems; a problem with fewer than k scored samples has no pass@k (one of k passes) or pass^k
-    (all k pass) and is not in the mean: `problems` says over how many it runs, and it is null over none. `accuracy` is
-    pass@1 with its interval clustered by prompt; `bounds` are accuracy if every unscored sample had failed, or passed.
+    (all k pass) and is not in the mean: `problems` says over how many `of` those with any scored sample it runs, and
+    `accuracy` beside it is pass@1 of these very problems; it is null over none. The cell's own `accuracy` is pass@1 of
+    all, with its interval clustered by prompt; `bounds` are accuracy if every unscored sample had failed, or passed.
     """
     tally = _tally(verdicts)
     prompts = {v.problem_id: v.prompt_sha256 for v in verdicts}
@@ -131,11 +132,14 @@ def interval(tally: Tally, prompts: Mapping[str, str]) -> list[float] | None:
 
 
 def _over_problems(tally: Tally, k: int, figure: Figure) -> Plain:
-    value = mean_over_problems(tally, k, figure)
+    able = {problem: row for problem, row in tally.items() if row[0] >= k}
+    value, first = mean_over_problems(able, k, figure), mean_over_problems(able, 1)
     return {
         "value": None if value is None else float(value),
         "exact": None if value is None else str(value),
-        "problems": sum(n >= k for n, _, _ in tally.values()),
+        "problems": len(able),
+        "of": sum(n > 0 for n, _, _ in tally.values()),
+        "accuracy": None if first is None else float(first),
     }
 
 

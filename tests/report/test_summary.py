@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proceval.errors import InputError
-from proceval.report import sheets, summary
+from proceval.report import score_sheets, sheets, summary
 from proceval.report.run import READ, Run
 from proceval.schema import Verdict
 from tests.report import builder
@@ -30,9 +30,23 @@ def test_scores_are_exact_means_over_problems(run_folder: Path) -> None:
     assert (large["name"], mock["name"]) == ("lab/large:1b", "mock")
     expected = {1: Fraction(3 + 1 + 1, 12), 3: (1 + Fraction(3, 4) + Fraction(3, 4)) / 3}
     for k, value in expected.items():
-        assert mock["overall"]["pass_at_k"][str(k)] == {"value": float(value), "exact": str(value), "problems": 3}
-    assert mock["overall"]["pass_at_k"]["5"] == {"value": None, "exact": None, "problems": 0}
+        found = {"value": float(value), "exact": str(value), "problems": 3, "of": 3, "accuracy": float(expected[1])}
+        assert mock["overall"]["pass_at_k"][str(k)] == found
+    nothing = {"value": None, "exact": None, "problems": 0, "of": 3, "accuracy": None}
+    assert mock["overall"]["pass_at_k"]["5"] == nothing
     assert mock["overall"]["pass_hat_k"]["3"]["exact"] == str(Fraction(1, 4) / 3)
+
+
+def test_a_pass_at_k_of_fewer_problems_says_so_beside_its_pass_at_1(run_folder: Path) -> None:
+    """Each column over its own problems may fall as k grows: two of the three have three scored samples alone."""
+    found = summary.summarise(Run(run_folder), ks=[1, 3, 4])
+    overall = found["scores"]["contestants"][0]["overall"]
+    assert overall["pass_at_k"]["3"]["problems"] == overall["pass_at_k"]["3"]["of"] == 3
+    assert overall["pass_at_k"]["4"] == {"value": 1.0, "exact": "1", "problems": 1, "of": 3, "accuracy": 1.0}
+    sheet = score_sheets.evaluation({"problems": None, **found})[0]
+    assert sheet.rows[0][3:5] == ("100.0%", "100.0% (1/3)")
+    told = "lab/large:1b: pass@4 is of 1 problem with 4 scored samples, not of all 3; pass@1 of the same is 100.0%"
+    assert [warning for warning in sheet.warnings if "pass@" in warning] == [told]
 
 
 def test_unscored_samples_are_in_no_denominator_and_bound_the_score(run_folder: Path) -> None:

@@ -10,6 +10,7 @@ from proceval.console.look import literal, number, percent
 from proceval.console.places import Place
 from proceval.console.tabs import sample, shelf, show
 from proceval.report import plot_data
+from proceval.report.score_sheets import pass_at
 from proceval.report.scores import outcome_owner
 
 AXES = {"tier": "tier", "family": "family", "domain": "domain"}
@@ -65,7 +66,7 @@ def _leaderboard(summary: Any, names: list[str]) -> None:
             "contestant": one["name"], "scored": f"{cell['scored']:,}/{cell['samples']:,}",
             "pass@1": percent(cell["accuracy"]),
             "95% interval": "–" if low is None else f"{percent(low)} to {percent(high)}",
-            **{f"pass@{k}": percent(cell["pass_at_k"][k]["value"]) for k in ks},
+            **{f"pass@{k}": pass_at(cell, int(k)) for k in ks},
             "problems": f"{cell['problems']:,}", "prompts": f"{cell['prompts']:,}",
             "prompt tokens": _sum(cell["prompt_tokens"]), "completion tokens": _sum(cell["completion_tokens"]),
             "cost": _sum(cell["cost_usd"], " USD", 4), "median latency": number(cell["latency_s"]["median"], " s", 2),
