@@ -69,6 +69,10 @@ def load(cases_dir: Path, fixtures_dir: Path | None, globs: str | list[str]) -> 
         raise InputError(f"track.cases_dir={cases_dir}: no such folder")
     fixtures = cases_dir.parent / "fixtures" if fixtures_dir is None else fixtures_dir
     if not fixtures.is_dir():
+        if fixtures_dir is None and (cases_dir / "cases").is_dir():
+            raise InputError(
+                f"track.cases_dir={cases_dir} is a suite; give its cases, track.cases_dir={cases_dir / 'cases'}"
+            )
         raise InputError(f"track.fixtures_dir={fixtures}: no such folder")
     files = sorted([*cases_dir.glob("*.yml"), *cases_dir.glob("*.yaml")])
     if not files:

@@ -212,3 +212,9 @@ def test_a_fixture_with_a_link_that_leads_out_is_refused(home: Path, read: Calla
     (home / "fixtures" / "broken" / "out").symlink_to("../../cases")
     with pytest.raises(InputError, match=r"line 2: fixture broken: out is"):
         read(GOOD)
+
+
+def test_a_suite_in_place_of_its_cases_is_named(tmp_path: Path) -> None:
+    (tmp_path / "suite" / "cases").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"is a suite; give its cases, track.cases_dir=.*/suite/cases"):
+        load(tmp_path / "suite", None, "*")
