@@ -1,14 +1,14 @@
 """Two runs on the same problems: is one better, how sure is that, and what would settle it?
 
 Pairs are formed by key (problem id and sample number), never by position, and only where both sides were scored. All
-problems that share a prompt are one cluster, as they are one task.
+problems that share a prompt in either run are one cluster, as they are one task there.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, comb
+from math import ceil, comb, log2
 from statistics import NormalDist
 
 from proceval.schema import Verdict
@@ -16,6 +16,8 @@ from proceval.seeding import rng
 from proceval.words import counted
 
 RESAMPLES = 10_000
+FEWEST = 6
+"""Prompts below which no outcome is significant at the 5% level: an exact two-sided test of n gives 2 / 2^n at best."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Comparison:
     problems: int
     """Problems with at least one pair."""
     prompts: int
-    """Distinct prompts among them: what the intervals and the sign-flip test count."""
+    """Distinct prompts among them, prompts with a problem in common being one: what interval and sign-flip test count."""
     pairs: int
     unpaired: tuple[int, int]
     """Samples of each run that have no scored partner in the other."""
@@ -34,7 +36,7 @@ class Comparison:
     """Accuracy of the second run minus that of the first, over the pairs."""
     low: float | None
     high: float | None
-    """95% interval of the difference, by bootstrap over prompts; None with fewer than two prompts."""
+    """95% interval of the difference, by bootstrap over prompts; None with fewer than FEWEST, or where all differ alike."""
     only_first: int
     only_second: int
     """Problems that one run solves and the other does not, in the first pair of each problem."""
@@ -47,20 +49,29 @@ class Comparison:
 
 
 def compare(first: Iterable[Verdict], second: Iterable[Verdict]) -> Comparison:
-    """Pair two runs. Raises ValueError when a run holds one sample twice, as a run of several models does."""
+    """Pair two runs.
+
+    Raises ValueError when a run holds one sample twice, as a run of several models does, and for runs of different modes:
+    a program for all instances and the answer to one are different tasks.
+    """
     left, right = _scored(first), _scored(second)
+    modes = [sorted({verdict.mode for verdict in side.values()}) for side in (left, right)]
+    if all(modes) and modes[0] != modes[1]:
+        raise ValueError(f"the runs have different modes, {'+'.join(modes[0])} and {'+'.join(modes[1])}")
     shared = sorted(set(left) & set(right))
+    tasks = _tasks([(left[key].prompt_sha256, right[key].prompt_sha256) for key in shared])
     clusters: dict[str, list[tuple[int, int]]] = defaultdict(list)
     firsts: dict[str, tuple[int, int]] = {}
     for key in shared:
         pair = int(left[key].passed), int(right[key].passed)
-        clusters[left[key].prompt_sha256].append(pair)
+        clusters[tasks[left[key].prompt_sha256]].append(pair)
         firsts.setdefault(key[0], pair)
     groups = list(clusters.values())
     only_first = sum(a > b for a, b in firsts.values())
     only_second = sum(b > a for a, b in firsts.values())
     differences = [sum(b - a for a, b in group) for group in groups]
-    low, high = bootstrap(groups) if len(groups) > 1 else (None, None)
+    alike = len({Fraction(sum(b - a for a, b in group), len(group)) for group in groups}) < 2
+    low, high = (None, None) if len(groups) < FEWEST or alike else bootstrap(groups)
     total = len(shared)
     independent = total > 0 and len(groups) == len(firsts)
     return Comparison(
@@ -99,6 +110,12 @@ def sentences(found: Comparison, *, first: str, second: str) -> list[str]:
     lines.append(f"exact sign-flip test over prompts: p = {found.sign_flip_p:.3g}")
     if found.prompts < 2:
         lines.append("one prompt is one task: no interval, and no claim beyond it")
+    elif found.prompts < FEWEST:
+        lines.append(
+            f"fewer than {FEWEST} prompts: no interval, and no difference could be significant at the 5% level"
+        )
+    elif found.low is None:
+        lines.append("all prompts differ alike: drawing among them gives no interval")
     if found.prompts_needed is not None:
         lines.append(
             f"about {found.prompts_needed} distinct prompts would show such a difference (80% power, 5% level)"
@@ -151,7 +168,8 @@ def bootstrap(groups: Sequence[Sequence[tuple[int, int]]], *, confidence: float 
 def clusters_needed(differences: Sequence[float], *, power: float = 0.8, level: float = 0.05) -> int | None:
     """Clusters that would separate a mean difference of the size observed, by the normal approximation.
 
-    None for fewer than two clusters and for no difference at all.
+    Never fewer than the exact test needs to reject anything, 6 at the 5% level. None for fewer than two clusters and for
+    no difference at all.
     """
     count = len(differences)
     mean = sum(differences) / count if count else 0.0
@@ -159,7 +177,22 @@ def clusters_needed(differences: Sequence[float], *, power: float = 0.8, level: 
         return None
     variance = sum((d - mean) ** 2 for d in differences) / (count - 1)
     quantiles = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
-    return max(2, ceil(quantiles**2 * variance / mean**2))
+    return max(ceil(log2(2 / level)), ceil(quantiles**2 * variance / mean**2))
+
+
+def _tasks(prompts: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Prompt of the first run -> its task: prompts that are joined, maybe by way of others, through the second's."""
+    joined: dict[tuple[int, str], tuple[int, str]] = {}
+
+    def top(one: tuple[int, str]) -> tuple[int, str]:
+        while joined.setdefault(one, one) != one:
+            joined[one] = joined[joined[one]]
+            one = joined[one]
+        return one
+
+    for left, right in prompts:
+        joined[top((1, right))] = top((0, left))
+    return {left: "".join(map(str, top((0, left)))) for left, _ in prompts}
 
 
 def _scored(verdicts: Iterable[Verdict]) -> dict[tuple[str, int], Verdict]:
@@ -168,7 +201,9 @@ def _scored(verdicts: Iterable[Verdict]) -> dict[tuple[str, int], Verdict]:
     for verdict in verdicts:
         key = verdict.problem_id, verdict.sample
         if key in seen:
-            raise ValueError(f"problem {key[0]}, sample {key[1]} occurs twice in one run")
+            raise ValueError(
+                f"problem {key[0]}, sample {key[1]} occurs twice in one run; compare the runs of one model each"
+            )
         seen.add(key)
         if verdict.scored:
             found[key] = verdict

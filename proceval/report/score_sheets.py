@@ -118,7 +118,7 @@ def pass_at(cell: Plain, k: int) -> str:
 
 
 def _fewer(found: Plain) -> bool:
-    return bool(0 < found["problems"] < found["of"])
+    return bool(0 < found["problems"] < found.get("of", 0))  # older summaries do not say of how many
 
 
 def _accuracy(cell: Plain) -> str:

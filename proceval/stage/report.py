@@ -82,7 +82,7 @@ class Report:
         try:
             found = paired.compare(first, second)
         except ValueError as error:
-            raise InputError(f"compare: {error}; compare the runs of one model each") from error
+            raise InputError(f"compare: {error}") from error
         for sentence in paired.sentences(found, first=names[0], second=names[1]):
             print(sentence)
         return 0

@@ -52,6 +52,39 @@ def test_problems_of_one_prompt_are_one_task() -> None:
     assert found.sign_flip_p == 1
 
 
+def test_prompts_of_either_run_join_problems_whichever_comes_first() -> None:
+    """The first run has a prompt for two problems, the second one for another two: four problems, two tasks."""
+    left = [verdict(n, 0, "passed", prompt=prompt) for n, prompt in enumerate("aabcd")]
+    right = [verdict(n, 0, "wrong_answer", prompt=prompt) for n, prompt in enumerate("vwwxy")]
+    there, back = compare(left, right), compare(right, left)
+    assert (there.prompts, back.prompts) == (3, 3)
+    assert there.sign_flip_p == back.sign_flip_p == 2 / 2**3
+    assert (there.difference, back.difference) == (-1, 1)
+    one, other = run("0110" * 5, prompt="p")[:10] + run("0110" * 5)[10:], run("1010" * 5)
+    there, back = compare(one, other), compare(other, one)
+    assert there.prompts == back.prompts == 11
+    assert there.low == -(back.high or 0)
+    assert there.mcnemar_p is back.mcnemar_p is None
+
+
+def test_runs_of_different_modes_are_different_tasks() -> None:
+    answers = [verdict.model_copy(update={"mode": "answer"}) for verdict in run("11")]
+    for pair in ((answers, run("01")), (run("01"), answers)):
+        with pytest.raises(ValueError, match="different modes, (answer and code|code and answer)"):
+            compare(*pair)
+
+
+def test_no_more_is_claimed_than_the_exact_test_can_show() -> None:
+    few = compare(run("0" * 3), run("1" * 3))
+    assert (few.sign_flip_p, few.low, few.high, few.prompts_needed) == (0.25, None, None, 6)
+    assert "fewer than 6 prompts: no interval, and no difference could be significant at the 5% level" in sentences(
+        few, first="a", second="b"
+    )
+    alike = compare(run("0" * 6), run("1" * 6))
+    assert (alike.sign_flip_p, alike.low, alike.prompts_needed) == (2 / 2**6, None, 6)
+    assert "all prompts differ alike: drawing among them gives no interval" in sentences(alike, first="a", second="b")
+
+
 def test_runs_that_share_nothing_compare_to_nothing() -> None:
     found = compare(run("11"), [])
     assert (found.pairs, found.accuracy, found.difference, found.mcnemar_p, found.sign_flip_p) == (
