@@ -13,12 +13,17 @@
  4. `whole`: without either, a reply that is nothing but the answer.
 A value is JSON or a Python literal of the kind that is asked for; emphasis, code marks, dollar signs and a closing full
 stop around it are dropped, U+2212 is a minus. Integers may group thousands by commas, but carry no unit, underscore or
-other script's digits; 7.0 is no integer. A list of integers may be written 0 -> 3 -> 5 or 0, 3 and 5.
+other script's digits; 7.0 is no integer. A list of integers may be written 0 -> 3 -> 5 or 0, 3 and 5. An object that gives
+one key twice is no value, and neither is one with a comment behind it.
+Every rule takes work in proportion to the reply, since replies are read in the loop that everybody waits in: a reply with
+more than a thousand different markers is not read (`too_many_markers`).
 """
 
 import ast
+import io
 import json
 import re
+import tokenize
 import warnings
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,11 +35,12 @@ from proceval.scorer.reasoning import without_reasoning
 MOST_CHARACTERS = 200_000
 """Replies beyond this, reasoning aside, are not read."""
 _MOST_VALUE = 10_000
-_MOST_MARKERS = 50
+_MOST_MARKERS = 1000
 _WORD = re.compile(r"[^\W\d_]+")
 _WORDS_OF_A_CORRECTION = 3
 _MARKER = re.compile(r"(?:ANSWER|^[\W\d_]*(?i:final[ ]answer|answer))[\W_]*?[:=](?P<said>.*)$")
-_AROUND = re.compile(r"\A[\s*_`$]+|[\s*_`$.!;]+\Z")
+_SPACE = "".join(letter for letter in map(chr, range(0x3001)) if letter.isspace())
+_BEFORE, _BEHIND = f"{_SPACE}*_`$", f"{_SPACE}*_`$.!;"
 _INTEGER = r"-?(?:0|[1-9]\d*)"
 _GROUPED = re.compile(r"-?[1-9]\d{0,2}(?:,\d{3})+\Z", re.ASCII)
 _LIST = re.compile(rf"{_INTEGER}(?:\s*(?:,\s*and\b|\band\b|,|->|→)\s*{_INTEGER})*\Z", re.ASCII)
@@ -43,7 +49,7 @@ _BLOCK = re.compile(
 )
 _BEFORE_BLOCK = re.compile(r"[\s*_]*")
 _TAG_LINE = re.compile(r"[ \t]*(?:[A-Za-z][\w+-]*[ \t]*)?\n(?=\s*\S)")
-_BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\\[{}]|\{[^{}]*\})*)\}")
+_BOXED = re.compile(r"\\boxed\s*\{((?:[^{}\\]|\\[{}]?|\{[^{}]*\})*+)\}")
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ def read(reply: str, like: Json) -> Said:
     lines = visible.split("\n")
     marked = [(number, said) for number, line in enumerate(lines) for said in _sayings(line)]
     if marked:
-        return _marked(lines, marked[-_MOST_MARKERS:], like)
+        return _marked(lines, marked, like)
     boxed = _BOXED.findall(visible)
     if boxed:
         return _said(boxed[-1], like, "boxed")
@@ -86,7 +92,15 @@ def _sayings(line: str) -> list[str]:
 
 def _marked(lines: list[str], marked: list[tuple[int, str]], like: Json) -> Said:
     ends = [number for number, _ in marked[1:]] + [len(lines)]
-    segments = [_segment(said, lines[number + 1 : end], like) for (number, said), end in zip(marked, ends, strict=True)]
+    known: dict[tuple[str, ...], tuple[Said, str]] = {}
+    segments = []
+    for (number, said), end in zip(marked, ends, strict=True):
+        words = (said, *lines[number + 1 : end])
+        if words not in known:
+            if len(known) == _MOST_MARKERS:
+                return Said(None, "too_many_markers")
+            known[words] = _segment(said, words[1:], like)
+        segments.append(known[words])
     value, behind = segments[-1]
     if value.text is None:
         return value
@@ -100,7 +114,7 @@ def _marked(lines: list[str], marked: list[tuple[int, str]], like: Json) -> Said
     return Said(value.text, "marker_corrected")
 
 
-def _segment(said: str, below: list[str], like: Json) -> tuple[Said, str]:
+def _segment(said: str, below: tuple[str, ...], like: Json) -> tuple[Said, str]:
     """What a marker says in its line or below, down to the next marker; and the text behind that."""
     whole = "\n".join([said, *below])
     block = _BLOCK.match(whole, _before_block(whole))
@@ -108,7 +122,7 @@ def _segment(said: str, below: list[str], like: Json) -> tuple[Said, str]:
         value, behind = _said(_held(block), like, "marker_fenced"), whole[block.end() :]
         others = {value_of(_held(other), like) for other in _BLOCK.finditer(behind)}
         return (value, behind) if others <= {None, value.text} else (Said(None, "several_answers"), behind)
-    if not _AROUND.sub("", said):
+    if not _bare(said):
         return _said("\n".join(below), like, "marker_below"), ""
     value = _said(said, like, "marker")
     if value.text is not None:
@@ -144,9 +158,7 @@ def value_of(text: str, like: Json) -> str | None:
     """Canonical typed text of a written value of the kind of `like`, or None when it cannot be read as one."""
     if len(text) > _MOST_VALUE:
         return None
-    plain = text.replace("\u2212", "-").replace("\\$", "$")
-    while (stripped := _AROUND.sub("", plain)) != plain:
-        plain = stripped
+    plain = _bare(text.replace("\u2212", "-").replace("\\$", "$"))
     boxed = _BOXED.fullmatch(plain)
     plain = boxed[1].strip() if boxed else plain
     if isinstance(like, int) and not isinstance(like, bool):
@@ -154,9 +166,10 @@ def value_of(text: str, like: Json) -> str | None:
         if _GROUPED.match(plain):
             plain = plain.replace(",", "")
     elif isinstance(like, list) and all(type(item) is int for item in like):
-        inner = re.sub(r"\A\[(.*?),?\s*\]\Z", r"\1", plain, flags=re.DOTALL).strip()
+        bracketed = plain.startswith("[") and plain.endswith("]")
+        inner = plain[1:-1].rstrip().removesuffix(",").strip() if bracketed else plain
         if inner and _LIST.match(inner):
-            plain = json.dumps([int(digits) for digits in re.findall(_INTEGER, inner, re.ASCII)])
+            plain = f"[{','.join(re.findall(_INTEGER, inner, re.ASCII))}]"
     for parse in (_json, _python):
         try:
             value = parse(plain)
@@ -164,9 +177,14 @@ def value_of(text: str, like: Json) -> str | None:
                 return key(value)
         except _Ambiguous:
             return None
-        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        except (ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
             continue
     return None
+
+
+def _bare(text: str) -> str:
+    """The text without emphasis, code marks and dollar signs around it, and without a closing stop."""
+    return text.lstrip(_BEFORE).rstrip(_BEHIND)
 
 
 class _Ambiguous(Exception):
@@ -192,11 +210,19 @@ def _json(text: str) -> Json:
 
 
 def _python(text: str) -> Json:
-    """A Python literal; digits as JSON has them, so that no underscore, sign or base slips in."""
+    """A Python literal; digits as JSON has them, so that no underscore, sign or base slips in, and nothing is unsaid."""
     if re.search(r"\+|\d_\d|\b0[xobXOB]|[^\x00-\x7f]", text):
         raise ValueError("not plain digits")
+    text = text.lstrip(" \t")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        value = ast.literal_eval(text)
+        tree = ast.parse(text, mode="eval")
+        value = ast.literal_eval(tree)
     json.dumps(value, allow_nan=False)
+    if "#" in text and any(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(io.StringIO(text).readline)):
+        raise ValueError("a comment")
+    for node in ast.walk(tree):
+        keys = [ast.literal_eval(key) for key in node.keys if key] if isinstance(node, ast.Dict) else []
+        if len(set(keys)) != len(keys):
+            raise _Ambiguous
     return value

@@ -6,7 +6,8 @@ prints its port and serves until its standard input ends. Settings, any of which
 latency_s, share_429, share_500, retry_after (text of the header, or null), seed, per_window and window_s (a true
 sliding window), most_in_flight, status and body (answer everything with these), headers, reply (text, or a list that is
 walked through), finish_reason, message (more fields of it, or a list of them that is walked through), usage (an object,
-or null for none), raw (bytes sent instead of an answer), cut (sends so many bytes of it and breaks off), hang (never answer), keep (remember the request bodies).
+or null for none), raw (bytes sent instead of an answer), cut (send so many bytes and break off), hang (never
+answer), keep (remember the request bodies).
 GET /stats tells what it saw.
 """
 

@@ -1,5 +1,10 @@
 """Answers in words: each valid form of a right answer is read as it, and nothing else ever is."""
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import pytest
 
 from proceval.compare import key
@@ -53,6 +58,9 @@ READS: list[tuple[str, Json, Json]] = [
     ("ANSWER: true", False, True),
     ('ANSWER: "ab"', "x", "ab"),
     ("ANSWER: 42.0", 1, 42.0),
+    ('ANSWER: ["#", \'# no comment\']', ["x"], ["#", "# no comment"]),
+    ("ANSWER: {'a': 1, 'b': {'a': 2}}", {}, {"a": 1, "b": {"a": 2}}),
+    ("ANSWER: 7\n" * 5000, 1, 7),
 ]
 
 UNREADABLE: list[tuple[str, Json]] = [
@@ -101,6 +109,14 @@ UNREADABLE: list[tuple[str, Json]] = [
     ("ANSWER: " + "9" * 9000, 1),
     ("ANSWER: " + "[" * 9000, [1]),
     ("ANSWER: " + "-" * 9000 + "1", 1),
+    ("ANSWER: " + "9" * 9000 + ", 1", [1]),
+    ("ANSWER: {'weight': 3, 'weight': 4}", PATH),
+    ("ANSWER: {'path': [{1: 2, 1: 3}]}", PATH),
+    ("ANSWER: 7 # or 8", 1),
+    ("ANSWER: [7, 8] # or [8, 7]", [1]),
+    ("ANSWER: {'a': 1 # or 2\n}", {}),
+    ("".join(f"ANSWER: {n}\n" for n in range(3)) + "ANSWER: 7\n" * 100, 1),
+    ("".join(f"ANSWER: {n}\n" for n in range(5000)), 1),
 ]
 
 
@@ -144,6 +160,38 @@ def test_order_and_multiplicity_matter(wrong: str) -> None:
 def test_hostile_repetition_is_read_in_reasonable_work(filler: str) -> None:
     for like in (1, [1], PATH):
         read(filler * (190_000 // len(filler)), like)
+
+
+@contextmanager
+def _at_most(cpu_s: float) -> Iterator[None]:
+    """An end to work that would take minutes; what is linear needs a hundredth of this."""
+
+    def stop(*_: Any) -> None:
+        raise AssertionError(f"not read within {cpu_s} seconds of CPU time")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, cpu_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "1{}" + " " * 9900 + "x\n",
+        "[1{}" + " " * 9900 + "x\n",
+        "[1{}" + "\t,\t" * 3200 + "x\n",
+        "\\boxed{{" + "{}" + "\\{{x\\}}" * 30 + "}}z\n",
+        "`{}" + "*_" * 4900 + "x\n",
+    ],
+)
+def test_one_value_is_read_in_work_that_grows_with_its_length_alone(said: str) -> None:
+    for like in (1, [1], PATH):
+        with _at_most(20.0):
+            read("".join("ANSWER: " + said.format(n) for n in range(190_000 // len(said))), like)
 
 
 @pytest.mark.parametrize("start", ["ANSWER: ```", "ANSWER:\n```\n1\n```\n"])
