@@ -1,6 +1,6 @@
 """A run folder: fixed names, atomic writes, and how a stage finds what the stage before it wrote.
 
-config.yaml        resolved configuration, secrets removed, with versions and git commit
+config.yaml        resolved configuration, secrets removed, with its identity, versions and git commit
 dataset.jsonl      one Problem a line, in index order
 dataset.parquet    the same for columnar readers
 generation.json    counts, rejections by reason, guess floors, shortfalls
@@ -96,11 +96,33 @@ class RunFolder:
 
     # -------------------------------------------------------------------------------------- writing
 
-    def write_config(self, settings: dict[str, Any], *, versions: dict[str, Any], git_commit: str | None) -> None:
+    def write_config(
+        self, settings: dict[str, Any], *, identity: str, versions: dict[str, Any], git_commit: str | None
+    ) -> None:
         import yaml
 
-        body = {**settings, "versions": versions, "git_commit": git_commit}
+        body = {**settings, "identity": identity, "versions": versions, "git_commit": git_commit}
         write_atomically(self / "config.yaml", yaml.safe_dump(body, sort_keys=False, allow_unicode=True))
+
+    def check_owner(self, identity: str) -> None:
+        """Raises InputError for a folder of another configuration: its name ends with the beginning of an identity alone.
+
+        A folder that was given another name, as a job of a sweep is, may hold any configuration.
+        """
+        import yaml
+
+        path = self / "config.yaml"
+        if not path.is_file() or not self.path.name.endswith(f"-{identity[:8]}"):
+            return
+        try:
+            found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (ValueError, yaml.YAMLError):
+            return  # whatever it is, it is replaced
+        if isinstance(found, dict) and found.get("identity", identity) != identity:
+            raise InputError(
+                f"{shown(self.path)} holds a run of another configuration, whose identity begins with the same "
+                f"{identity[:8]}; give another outputs= for this one"
+            )
 
     def outdated(self) -> bool:
         """Whether this folder's dataset was made from other inputs, such as a family that has changed since."""

@@ -49,6 +49,9 @@ def execute(cfg: DictConfig, sweep_job: sweeping.Job | None = None) -> int:
         outputs=Path(checked.outputs),
         dataset=checked.dataset,
     )
+    identity = config.identity(settings)
+    if not in_place:
+        folder.check_owner(identity)
     stage.check(folder)
     with folder.open(fresh=checked.fresh and not in_place, writes=stage.writes):
         writes = stage.writes and not in_place
@@ -56,8 +59,9 @@ def execute(cfg: DictConfig, sweep_job: sweeping.Job | None = None) -> int:
             progress.say("this job stands already, with the same configuration and versions; fresh=true runs it anew")
             return 0
         if writes:
+            commit = provenance.git_commit(config_dir())
             folder.write_config(
-                config.redact(settings), versions=provenance.versions(), git_commit=provenance.git_commit(config_dir())
+                config.redact(settings), identity=identity, versions=provenance.versions(), git_commit=commit
             )
         with Untold(stage, folder) as untold:
             untold.status = stage.run(folder)

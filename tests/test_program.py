@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from proceval import config, naming
 from proceval.conftree import config_dir, groups
@@ -54,6 +55,22 @@ def test_stages_run_one_by_one_give_the_same_dataset_as_the_main_job(proceval, t
         assert run.returncode == 0, (stage, run.stderr)
     for name in ("dataset.jsonl", "audit.jsonl", "certificates/index.jsonl"):
         assert (_folder(tmp_path) / name).read_bytes() == (made / name).read_bytes(), name
+
+
+def test_a_folder_of_another_configuration_is_never_written_into(proceval, tmp_path, made):
+    """A name holds the first 32 bits of an identity: two configurations that share them meet once in a lifetime."""
+    shutil.copytree(made, tmp_path / "outputs" / made.name)
+    folder = _folder(tmp_path)
+    written = (folder / "config.yaml").read_text()
+    identity = yaml.safe_load(written)["identity"]
+    assert folder.name.endswith(f"-{identity[:8]}")
+    (folder / "config.yaml").write_text(written.replace(identity, identity[:8] + "0" * 56))
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    run = proceval("stage=report", "fresh=true", *SMALL)
+    assert run.returncode == 2
+    assert "holds a run of another configuration" in run.stderr
+    assert "give another outputs=" in run.stderr
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_the_gold_model_passes_everything(proceval, tmp_path):

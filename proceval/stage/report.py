@@ -113,7 +113,7 @@ def recorded(folder: RunFolder) -> dict[str, Any]:
 
     try:
         found = dict(yaml.safe_load(path.read_text(encoding="utf-8")))
-        for name in ("versions", "git_commit"):
+        for name in ("identity", "versions", "git_commit"):
             found.pop(name, None)
         naming.described(found)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:

@@ -45,7 +45,9 @@ def made(tmp_path_factory) -> Path:
         run = folder(tmp_path_factory.mktemp("made") / "run")
         settings = compose("stage=generate")
         with run.open(fresh=True, writes=True):
-            run.write_config(settings, versions=provenance.versions(), git_commit=None)
+            run.write_config(
+                settings, identity=config.identity(settings), versions=provenance.versions(), git_commit=None
+            )
             config.build(settings["stage"], "stage").run(run)
         (run / "lock").unlink()
         _made["run"] = run.path

@@ -38,7 +38,7 @@ def test_a_name_is_the_same_on_the_command_line_and_in_a_file(tmp_path):
     (tmp_path / "x.yaml").write_text("seed: 2026-11-30\n")
     assert OmegaConf.load(tmp_path / "x.yaml")["seed"] == "2026-11-30"
     run = RunFolder(path=tmp_path, settings={}, inputs="x", outputs=tmp_path, dataset=None)
-    run.write_config(config.compose("seed=2026-11-30"), versions={}, git_commit=None)
+    run.write_config(config.compose("seed=2026-11-30"), identity="", versions={}, git_commit=None)
     import yaml
 
     assert yaml.safe_load((tmp_path / "config.yaml").read_text())["seed"] == "2026-11-30"
