@@ -3,12 +3,15 @@
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from proceval.paired import bootstrap, clusters_needed, mcnemar, sign_flip
 from proceval.statistics import bounds, clustered_interval, mean, pass_at_k, pass_hat_k, student_t
+
+DOCUMENTED = (Path(__file__).resolve().parents[2] / "docs/statistics.md").read_text(encoding="utf-8")
 
 
 def test_pass_at_k_and_pass_hat_k_are_the_share_of_all_draws() -> None:
@@ -54,6 +57,22 @@ def test_bounds_when_samples_are_unscored() -> None:
 )
 def test_student_t_agrees_with_the_printed_table(freedom: int, quantile: float) -> None:
     assert round(student_t(0.975, freedom), 3) == quantile
+
+
+@pytest.mark.parametrize(
+    ("prompts", "wrong", "low", "method"),
+    [(7, 0, 64.6, "wilson"), (7, 1, 50.8, "clustered_t"), (700, 0, 99.45, "wilson"), (700, 1, 99.58, "clustered_t"),
+     (700, 2, 99.32, "clustered_t")],
+)  # fmt: skip
+def test_the_intervals_that_the_documentation_gives_near_100_percent(
+    prompts: int, wrong: int, low: float, method: str
+) -> None:
+    found = clustered_interval([[0.0]] * wrong + [[1.0]] * (prompts - wrong))
+    assert found is not None
+    assert found.low is not None
+    assert (found.high, found.method) == (1.0, method)
+    assert f"[{low}, 100]" in DOCUMENTED
+    assert 100 * found.low == pytest.approx(low, abs=0.05 if prompts == 7 else 0.005)
 
 
 def test_student_t_refuses_what_it_cannot_answer() -> None:
