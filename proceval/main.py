@@ -18,7 +18,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from proceval import config, provenance, sweeping, together, words
+from proceval import config, credentials, provenance, sweeping, together, words
 from proceval.conftree import config_dir
 from proceval.errors import InputError, ProcevalError
 from proceval.folder import RunFolder
@@ -96,6 +96,7 @@ def _explained(cfg: DictConfig, sweep_job: sweeping.Job | None) -> int:
         if error.filename is None and error.errno not in FULL:
             raise
         sentence, status = _about_a_file(error), UNSCORED if error.errno in FULL else InputError.exit_status
+    sentence = credentials.redact(sentence)
     if sweep_job is not None:
         sweep_job.reason = sentence
     print(f"proceval: {sentence}", file=sys.stderr)
@@ -126,7 +127,7 @@ def run() -> int:
         sys.argv[1:] = arguments
         return _after(sweep, launch.broken)
     except WRONG as error:
-        print(f"proceval: {_one_sentence(error)}", file=sys.stderr)
+        print(f"proceval: {credentials.redact(_one_sentence(error))}", file=sys.stderr)
         return 2
     except OSError as error:  # the run folder itself, which Hydra makes
         if error.filename is None and error.errno not in FULL:

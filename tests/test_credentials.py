@@ -1,6 +1,7 @@
 """No credential is written down: known by its value, whatever key it stands under and whoever says it."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from proceval.errors import InputError
 from proceval.folder import write_atomically
 from proceval.store import Log
 from tests.arena import Endpoint, endpoint, evaluate, http_model, problem  # noqa: F401 - fixture
+from tests.conftest import Run
 
 SECRET = 'pa55"w/o\\rd-0123'
 WORDS = (
@@ -92,3 +94,11 @@ def test_no_run_is_named_after_one(word: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HOUSE_KEY", "s-0123456789")
     with pytest.raises(InputError, match=f"{word.partition('=')[0]}: a credential of the environment stands there"):
         config.compose(word)
+
+
+def test_no_complaint_repeats_one(proceval: Callable[..., Run], tmp_path: Path) -> None:
+    run = proceval("model=openai_http", *WORDS[1:3], "model.max_tokens=${oc.env:HOUSE_KEY}", HOUSE_KEY="s-0123456789")
+    assert run.returncode == 2
+    assert "model.max_tokens='REDACTED'" in run.stderr
+    assert "0123456789" not in run.stdout + run.stderr
+    assert not (tmp_path / "outputs").is_dir() or not any((tmp_path / "outputs").iterdir())
