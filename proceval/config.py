@@ -5,6 +5,7 @@ outside this project (hydra would run any importable function that a YAML names)
 """
 
 import inspect
+import math
 import re
 import typing
 from collections.abc import Iterator
@@ -164,6 +165,10 @@ def plain(cfg: DictConfig) -> Plain:
     except omegaconf.errors.OmegaConfBaseException as error:
         raise InputError(f"configuration key {_key(error)}: {str(error).splitlines()[0]}") from error
     assert isinstance(found, dict)
+    odd = [(path, value) for path, value in _numbers(found) if not math.isfinite(value)]
+    if odd:
+        path, value = min(odd, key=lambda item: len(item[0]))  # where it was written: stage and domain repeat it
+        raise InputError(f"{path}={value}: must be a finite number")
     return {str(key): value for key, value in found.items()}
 
 
@@ -255,6 +260,18 @@ def _sentences(error: ValidationError) -> Iterator[str]:
         else:
             message = item["msg"].removeprefix("Value error, ")
             yield f"{key}={item['input']!r}: {message[0].lower()}{message[1:]}"
+
+
+def _numbers(node: Any, path: str = "") -> Iterator[tuple[str, float]]:
+    """Every fraction below `node` with its key path; those that are none (nan, inf) are no JSON either."""
+    if isinstance(node, float):
+        yield path, node
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            yield from _numbers(value, f"{path}.{key}" if path else str(key))
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from _numbers(value, f"{path}.{index}")
 
 
 def _targets(node: Any, path: str = "") -> Iterator[tuple[str, Plain]]:

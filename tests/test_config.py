@@ -50,6 +50,9 @@ def test_the_defaults_list_starts_with_self_and_ends_with_the_experiment() -> No
     assert lines[-1].split()[1] == "experiment:"
 
 
+LEAN = ("model=openai_http", "model.id=m", "model.base_url=http://127.0.0.1:9/v1")
+
+
 @pytest.mark.parametrize(
     ("words", "names"),
     [
@@ -70,6 +73,12 @@ def test_the_defaults_list_starts_with_self_and_ends_with_the_experiment() -> No
         (["difficulty.hard.graphs.vertices=[9,3]"], ["difficulty.hard.graphs.vertices"]),
         (["difficulty.hard.graphs.vertices=ten"], ["difficulty.hard.graphs.vertices"]),
         (["difficulty.hard.graphs.density=7"], ["difficulty.hard.graphs.density"]),
+        (["difficulty.hard.graphs.density=nan", "difficulty=hard"], ["difficulty.hard.graphs.density=nan: must be"]),
+        (["engine.deadline_s=inf"], ["engine.deadline_s=inf: must be a finite number"]),
+        ([*LEAN, "+model.extra.x=[1,{y:-inf}]"], ["model.extra.x.1.y=-inf: must be a finite number"]),
+        ([*LEAN, "model.usd_per_million_prompt_tokens=inf"], ["model.usd_per_million_prompt_tokens=inf: must be"]),
+        ([*LEAN, "+model.extra.temperature=1"], ["model.extra.temperature: it is a key of its own"]),
+        ([*LEAN, "+model.extra.stream=true"], ["model.extra.stream: the engine sets it"]),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, list) else None,
 )
@@ -78,6 +87,7 @@ def test_a_mistake_is_named_with_its_key(words: list[str], names: list[str]) -> 
         config.build(config.compose(*words)["stage"], "stage")
     for name in names:
         assert name in str(caught.value)
+    assert not str(caught.value).startswith("stage.model")
     assert "\n" not in str(caught.value)
 
 

@@ -13,6 +13,7 @@ from pydantic import Field
 from proceval.errors import InputError, ProviderError, Unscored
 from proceval.model.faults import provider_error
 from proceval.model.parameters import checked_url, key_from
+from proceval.model.reading import MOST_TOKENS
 from proceval.protocols import Request
 from proceval.schema import Completion, Json, Message
 from sandbox.command import CommandOutcome
@@ -194,6 +195,6 @@ def _filled(text: str, known: Mapping[str, str]) -> str:
 
 
 def _sum(counts: list[int | None]) -> int | None:
-    """The sum; None when there is nothing or anything is unknown."""
-    known = [count for count in counts if count is not None]
+    """The sum; None when there is nothing or anything is unknown or impossible."""
+    known = [count for count in counts if count is not None and count <= MOST_TOKENS]
     return sum(known) if known and len(known) == len(counts) else None

@@ -10,6 +10,9 @@ from proceval.schema import Completion, Message, ToolCall
 Price = Callable[[int, int], float | None]
 """(prompt tokens, completion tokens) -> dollars, or None where unknown."""
 
+MOST_TOKENS = 10**9
+"""No answer has more: what says so is no count, and would not fit into the tables that counts go to."""
+
 FinishReason = Literal["stop", "length", "content_filter", "refusal", "other"]
 
 _FINISH: dict[str, FinishReason] = {
@@ -93,8 +96,8 @@ def _calls(given: Any) -> tuple[ToolCall, ...]:
 
 
 def _count(value: Any) -> int | None:
-    """A token count; a negative or odd one is unknown."""
-    return value if type(value) is int and value >= 0 else None
+    """A token count; a negative, impossible or odd one is unknown."""
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def _clean(text: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 from proceval.errors import InputError, ProviderError
 from proceval.model.faults import duration_s, kind_of, redact, retry_after_s
 from proceval.model.litellm import LiteLLM
+from proceval.model.reading import completion_of
 from proceval.protocols import Request
 from proceval.schema import Completion, Message
 from tests.arena import SAMPLING, Endpoint, evaluate, http_model, problem
@@ -153,6 +154,15 @@ def test_both_clients_blame_alike_and_neither_retries(
     lite, lean = both(endpoint, loop)
     assert lite == lean
     assert endpoint.stats()["requests"] == 2
+
+
+@pytest.mark.parametrize("count", [10**30, 2**63, 10**9 + 1, -1, 1.5, "20", True, [1]])
+def test_a_count_that_no_answer_has_is_unknown(count: Any) -> None:
+    usage = {"prompt_tokens": count, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": count}}
+    answer = {"choices": [{"message": {"content": "x"}}], "usage": usage}
+    found = completion_of(answer, latency_s=0.0, price=lambda prompt, completion: 1.0)
+    assert (found.prompt_tokens, found.completion_tokens, found.reasoning_tokens) == (None, 5, None)
+    assert found.cost_usd is None
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])

@@ -58,7 +58,7 @@ READS: list[tuple[str, Json, Json]] = [
     ("ANSWER: true", False, True),
     ('ANSWER: "ab"', "x", "ab"),
     ("ANSWER: 42.0", 1, 42.0),
-    ('ANSWER: ["#", \'# no comment\']', ["x"], ["#", "# no comment"]),
+    ("ANSWER: [\"#\", '# no comment']", ["x"], ["#", "# no comment"]),
     ("ANSWER: {'a': 1, 'b': {'a': 2}}", {}, {"a": 1, "b": {"a": 2}}),
     ("ANSWER: 7\n" * 5000, 1, 7),
 ]
