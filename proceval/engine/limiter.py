@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -84,8 +85,8 @@ class Window:
 
     A refilling bucket would let two bursts through within one window; a log does not. The provider stamps
     a request when it arrives, which is after it was sent and before it is answered: an entry counts from its answer, or
-    from two seconds after it was sent. Tokens are reserved by
-    estimate and settled by what was used. `None` means no limit.
+    from two seconds after it was sent. Tokens are reserved by estimate and settled by what was used. `None` means no
+    limit. A window begins with what an earlier process may have sent within it, see `sent_before`.
     """
 
     def __init__(self, *, requests: int | None, tokens: int | None, window_s: float):
@@ -97,6 +98,17 @@ class Window:
         self._closed = False
         self._turn = asyncio.Lock()
         self._freed = asyncio.Event()
+
+    def sent_before(self, tokens: Iterable[int], ago_s: float) -> None:
+        """Count requests that another process had answered by `ago_s` seconds ago, all as if they were sent then.
+
+        To be called before anything is admitted. Requests that were in flight when it ended are not among them.
+        """
+        if self._requests is None and self._tokens is None:
+            return
+        for taken in tokens:
+            self._log.append(Entry(time.monotonic() - ago_s, taken, 0.0))
+            self._used += taken
 
     async def admit(self, tokens: int) -> Entry:
         """Wait for room, in order of asking; one request beyond the token limit goes when the window is empty."""

@@ -109,8 +109,8 @@ class Engine:
                 track=track,
                 scorer=scorer,
                 responses=responses,
-                requests=self._requests(model, budget, say),
-                judges=[(judge, self._requests(judge, budget, say)) for judge in track.judges()],
+                requests=self._requests(model, budget, responses, say),
+                judges=[(judge, self._requests(judge, budget, responses, say)) for judge in track.judges()],
                 folder=folder,
                 progress=progress,
                 samples_at_once=2 * self._concurrency,
@@ -155,12 +155,15 @@ class Engine:
             budget.spend(tokens, cost_usd)
         return budget
 
-    def _requests(self, model: Model, budget: Budget, say: Say) -> Requests:
+    def _requests(self, model: Model, budget: Budget, responses: Responses, say: Say) -> Requests:
         most = min(self._concurrency, model.max_in_flight or self._concurrency)
+        window = Window(requests=self._requests_per_minute, tokens=self._tokens_per_minute, window_s=MINUTE_S)
+        if responses.written_s_ago < MINUTE_S:
+            window.sent_before([tokens for tokens, _ in responses.spent], responses.written_s_ago)
         return Requests(
             model,
             gate=Gate(most),
-            window=Window(requests=self._requests_per_minute, tokens=self._tokens_per_minute, window_s=MINUTE_S),
+            window=window,
             budget=budget,
             say=say,
             **self._retry,

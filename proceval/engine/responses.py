@@ -1,5 +1,6 @@
 """The paid answers of one run on disk, found again by key."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -39,6 +40,8 @@ class Responses:
     """records.jsonl with an index in memory (about 100 bytes an answer); the first of two lines with one key counts."""
 
     def __init__(self, path: Path, *, fsync_s: float):
+        self.written_s_ago = max(0.0, time.time() - path.stat().st_mtime) if path.exists() else float("inf")
+        """Seconds since the last answer found on disk was recorded; records carry no time of their own."""
         self._log = Log(path, fsync_s=fsync_s)
         self.torn_bytes = self._log.torn_bytes
         self.duplicates = 0

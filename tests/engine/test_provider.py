@@ -1,6 +1,7 @@
 """A scripted endpoint that limits, fails and lies: nothing is lost, nothing is paid twice, and the limits are kept."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,21 @@ def test_requests_a_minute_are_kept_ahead_of_the_first_refusal(
     seen = endpoint.stats()
     assert (seen["429"], seen["answered"], report.faults) == (0, 400, {})
     assert 3.0 <= seen["span_s"] < 30.0, "400 requests fit into two windows, however busy this machine is"
+
+
+def test_a_window_goes_on_over_a_restart(endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five a window, in two passes of five: the second waits for the window of the first."""
+    monkeypatch.setattr(loop, "MINUTE_S", 3.0)
+    endpoint.script(per_window=5, window_s=3.0, keep=False)
+    model = http_model(endpoint.base_url)
+    for count in (5, 10):
+        report = evaluate(many(count), tmp_path, model=model, engine=quick(requests_per_minute=5))
+        assert (report.requests, report.faults) == (5, {})
+    assert endpoint.stats()["429"] == 0
+    monkeypatch.setattr(loop, "MINUTE_S", 60.0)
+    os.utime(tmp_path / "records.jsonl", (0, 0))
+    endpoint.script(keep=False)
+    assert evaluate(many(11), tmp_path, model=model, engine=quick(requests_per_minute=1)).requests == 1
 
 
 @pytest.mark.slow
