@@ -55,16 +55,14 @@ def compare(first: Iterable[Verdict], second: Iterable[Verdict]) -> Comparison:
     a program for all instances and the answer to one are different tasks.
     """
     left, right = _scored(first), _scored(second)
-    modes = [sorted({verdict.mode for verdict in side.values()}) for side in (left, right)]
-    if all(modes) and modes[0] != modes[1]:
-        raise ValueError(f"the runs have different modes, {'+'.join(modes[0])} and {'+'.join(modes[1])}")
+    check_modes(left.values(), right.values())
     shared = sorted(set(left) & set(right))
-    tasks = _tasks([(left[key].prompt_sha256, right[key].prompt_sha256) for key in shared])
+    task_of = tasks([(left[key].prompt_sha256, right[key].prompt_sha256) for key in shared])
     clusters: dict[str, list[tuple[int, int]]] = defaultdict(list)
     firsts: dict[str, tuple[int, int]] = {}
     for key in shared:
         pair = int(left[key].passed), int(right[key].passed)
-        clusters[tasks[left[key].prompt_sha256]].append(pair)
+        clusters[task_of[left[key].prompt_sha256]].append(pair)
         firsts.setdefault(key[0], pair)
     groups = list(clusters.values())
     only_first = sum(a > b for a, b in firsts.values())
@@ -180,7 +178,14 @@ def clusters_needed(differences: Sequence[float], *, power: float = 0.8, level: 
     return max(ceil(log2(2 / level)), ceil(quantiles**2 * variance / mean**2))
 
 
-def _tasks(prompts: Sequence[tuple[str, str]]) -> dict[str, str]:
+def check_modes(first: Iterable[Verdict], second: Iterable[Verdict]) -> None:
+    """Raises ValueError for runs of different modes; a run without verdicts has none."""
+    modes = [sorted({verdict.mode for verdict in side}) for side in (first, second)]
+    if all(modes) and modes[0] != modes[1]:
+        raise ValueError(f"the runs have different modes, {'+'.join(modes[0])} and {'+'.join(modes[1])}")
+
+
+def tasks(prompts: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Prompt of the first run -> its task: prompts that are joined, maybe by way of others, through the second's."""
     joined: dict[tuple[int, str], tuple[int, str]] = {}
 

@@ -238,9 +238,9 @@ def _response(row: Plain, one: Plain) -> Response:
 def compared(first: list[Row], second: list[Row]) -> list[str]:
     """The paired comparison of two contestants in sentences; of very many prompts only what can be said at once."""
     ours, theirs = (f"{n}" for n in ("A", "B"))
-    if len({row.prompt_sha256 for row in first}) > MOST_PROMPTS:
-        return _at_a_glance(first, second)
     try:
+        if len({row.prompt_sha256 for row in first}) > MOST_PROMPTS:
+            return _at_a_glance(first, second)
         found = paired.compare(first, second)  # type: ignore[arg-type]
     except ValueError as error:
         raise InputError(f"these cannot be paired: {error}") from error
@@ -253,17 +253,19 @@ def _at_a_glance(first: list[Row], second: list[Row]) -> list[str]:
 
     left, right = ({(r.problem_id, r.sample): r for r in side if r.scored} for side in (first, second))
     shared = sorted(set(left) & set(right))
+    paired.check_modes(left.values(), right.values())  # type: ignore[arg-type]
     if not shared:
         return ["A and B share no scored sample: nothing to compare"]
+    task_of = paired.tasks([(left[one].prompt_sha256, right[one].prompt_sha256) for one in shared])
     clusters: dict[str, list[float]] = {}
     for one in shared:
         step = right[one].passed - left[one].passed
-        clusters.setdefault(left[one].prompt_sha256, []).append((step + 1) / 2)
+        clusters.setdefault(task_of[left[one].prompt_sha256], []).append((step + 1) / 2)
     found = clustered_interval(list(clusters.values()))
     ours, theirs = (sum(side[one].passed for one in shared) / len(shared) for side in (left, right))
     interval = (
         ""
-        if found is None or found.low is None or found.high is None
+        if found is None or found.low is None or found.high is None or len(clusters) < paired.FEWEST
         else f" [{2 * found.low - 1:+.1%}, {2 * found.high - 1:+.1%}]"
     )
     return [
