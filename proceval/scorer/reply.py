@@ -219,7 +219,8 @@ def _python(text: str) -> Json:
         tree = ast.parse(text, mode="eval")
         value = ast.literal_eval(tree)
     json.dumps(value, allow_nan=False)
-    if "#" in text and any(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(io.StringIO(text).readline)):
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline) if "#" in text else ()
+    if any(token.type == tokenize.COMMENT for token in tokens):
         raise ValueError("a comment")
     for node in ast.walk(tree):
         keys = [ast.literal_eval(key) for key in node.keys if key] if isinstance(node, ast.Dict) else []
