@@ -125,7 +125,7 @@ MISTAKES: dict[str, str] = {
     "model=openai/": "half a model id",
     "model=/gpt": "half a model id",
     "count={monotonic_split:0}": "count.monotonic_split=0",
-    "count={}": "asks for nothing",
+    "count={}": "names no family of domain=",
     "count={monotonic_spilt:3}": "monotonic_spilt is no family",
     "difficulty=[easy hard]": "'hard]' is no KEY=VALUE",
     "domain=dag_reachability": "it is a family of domain=graphs",

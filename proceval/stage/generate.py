@@ -17,6 +17,7 @@ from pydantic import Field
 
 from proceval import folder as files
 from proceval.assembly import Shelf, assemble, more, shelve, wanted
+from proceval.conftree import config_dir, family_of
 from proceval.errors import Finding, InputError, Malformed
 from proceval.folder import RunFolder
 from proceval.journal import SHAPE_DIGITS, Cell, Entry, Journal, Ticket
@@ -63,13 +64,13 @@ class Generate:
         if self.suite is not None:
             count = 1
         if isinstance(count, dict):  # a number for each family is a choice of families, too
-            if strange := [name for name in count if name not in self.families]:
-                raise InputError(
-                    f"count: {', '.join(strange)} is no family of domain=; they are {', '.join(self.families)}"
-                )
-            if not count:
-                raise InputError("count={} asks for nothing: name families, count={FAMILY: 12}, or give one number")
+            if strange := [name for name in count if family_of(config_dir(), name) is None]:
+                raise InputError(f"count: {', '.join(strange)} is no family; domain= has {', '.join(self.families)}")
             self.families = {name: family for name, family in self.families.items() if name in count}
+            if not self.families:
+                raise InputError(
+                    "count={...} names no family of domain=; name some, count={FAMILY: 12}, or give one number"
+                )
         self.counts = {name: count[name] if isinstance(count, dict) else count for name in self.families}
         self.workers = workers or os.cpu_count() or 1
         self.cells: list[Cell] = [(name, tier) for name, family in self.families.items() for tier in family.tiers]
