@@ -37,6 +37,13 @@ def provider_error(
     return ProviderError(kind_of(status, message), text, retry_after_s=advice)
 
 
+def keyless(error: ProviderError) -> ProviderError:
+    """The error as it is told where no key was sent: what the endpoint wants may be just that."""
+    if error.kind != "authentication":
+        return error
+    return ProviderError(error.kind, f"{error} (no key was sent: name its variable, model.key_variable=NAME)")
+
+
 _NO_KEY = re.compile(r"(?i)missing credentials|api_key client option must be set|no api[ _]key|missing .{0,20}api key")
 
 

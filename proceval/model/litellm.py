@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from proceval.errors import ProviderError
-from proceval.model.faults import provider_error, redact
+from proceval.model.faults import keyless, provider_error, redact
 from proceval.model.parameters import checked_url, key_from, missing, sampling
 from proceval.model.providers import checked_id, missing_key
 from proceval.model.reading import body, completion_of
@@ -93,7 +93,9 @@ class LiteLLM:
                 **self.parameters,
             )
         except OpenAIError as error:
-            raise _translated(error) from None
+            told = _translated(error)
+            sent = self._key_variable is not None or self.base_url is None
+            raise (told if sent else keyless(told)) from None
         try:
             return completion_of(answer.model_dump(), latency_s=time.monotonic() - started, price=self.cost_usd)
         except ValueError as error:

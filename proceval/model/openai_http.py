@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from proceval.errors import ProviderError
-from proceval.model.faults import provider_error, redact
+from proceval.model.faults import keyless, provider_error, redact
 from proceval.model.parameters import checked_url, key_from, missing, sampling
 from proceval.model.reading import body, completion_of
 from proceval.protocols import Request
@@ -102,7 +102,8 @@ class OpenAIHttp:
         if 300 <= status < 400:
             raise ProviderError("bad_request", _redirected(status, headers))
         if status != 200:
-            raise provider_error(status, _message(text), headers)
+            refused = provider_error(status, _message(text), headers)
+            raise keyless(refused) if self._key_variable is None else refused
         try:
             return completion_of(json.loads(text), latency_s=time.monotonic() - started, price=self.cost_usd)
         except ValueError as error:

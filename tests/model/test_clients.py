@@ -128,7 +128,7 @@ def both(endpoint: Endpoint, loop: asyncio.AbstractEventLoop) -> list[Any]:
             found: Completion = await model.complete(ASK)
             return found.model_copy(update={"latency_s": 0.0, "cost_usd": None})
         except ProviderError as error:
-            return error.kind, error.retry_after_s
+            return error.kind, error.retry_after_s, "no key was sent" in str(error)
         finally:
             await model.close()
 
@@ -153,6 +153,7 @@ def test_both_clients_blame_alike_and_neither_retries(
     endpoint.script(**FAULTS[name])
     lite, lean = both(endpoint, loop)
     assert lite == lean
+    assert lean[2] is (lean[0] == "authentication")
     assert endpoint.stats()["requests"] == 2
 
 
