@@ -20,6 +20,7 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -124,7 +125,7 @@ def _furnish(options: Options, owner: str) -> None:
     for name, text in _NAMES.items():
         with open(f"./etc/{name}", "w") as file:
             file.write(text)
-    for path in options.programmes:
+    for path in outermost(options.programmes):
         if not os.path.isdir("." + path):
             namespaces.bind(path, MS_NOSUID | MS_NODEV | MS_RDONLY)
     for path in _places(options):
@@ -154,7 +155,13 @@ def _places(options: Options) -> list[str]:
             place = shown + folder.removeprefix(own)
             if within(folder, own) and os.path.isdir("." + place):
                 found.add(place)
-    return [place for place in found if not any(other != place and within(place, other) for other in found)]
+    return outermost(found)
+
+
+def outermost(paths: Iterable[str]) -> list[str]:
+    """Those that lie in no other one: a folder that is mounted brings along what is in it."""
+    every = set(paths)
+    return [path for path in every if not any(other != path and within(path, other) for other in every)]
 
 
 def within(path: str, folder: str) -> bool:
@@ -251,7 +258,7 @@ def _mount_own(options: Options) -> list[str]:
     """An empty home, /tmp and /dev/shm, and a /proc that shows this command's processes only."""
     syscalls.unshare(syscalls.NEWNS)
     own = (("/tmp", options.temporary_bytes), (HOME, options.temporary_bytes), ("/dev/shm", 1 << 20))
-    covered = [path for path in options.programmes if any(path.startswith(f"{top}/") for top, _ in own)]
+    covered = [path for path in outermost(options.programmes) if any(path.startswith(f"{top}/") for top, _ in own)]
     handles = [os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC) for path in covered]
     missing = []
     try:

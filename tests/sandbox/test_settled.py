@@ -1,9 +1,12 @@
 """Workspaces of agents: a baseline after set-up, files laid over whatever is in the way, commands of their own measure."""
 
+import os
+import shutil
 import socket
 import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -77,6 +80,24 @@ def test_further_programmes_are_read_only_at_their_own_place(original, tmp_path)
         assert made.run(f"ls {tmp_path}; ls /tmp").stdout.split()[0] == "programme", "nothing else of /tmp is there"
     with workspace(original) as made:
         assert made.run(f"{folder}/greet").exit_code == 127
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_programme_around_another_is_shown_whole(original, tmp_path, order):  # noqa: F811
+    """As a checkout with the environment that runs it in a folder of its own."""
+    for home in (tmp_path / "checkout", Path(f"/opt/checkout-{os.getpid()}")):
+        try:
+            (home / "venv").mkdir(parents=True)
+            (home / "venv" / "inner").write_text("in\n")
+            (home / "outer").write_text("out\n")
+            programmes = [str(home / "venv"), str(home)][::order]
+            with workspace(original, programmes=programmes) as made:
+                isolated(made)
+                assert made.run(f"cat {home}/outer {home}/venv/inner").stdout == "out\nin\n"
+        except PermissionError:  # an ordinary user has no place outside /tmp
+            continue
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
 
 
 def test_the_host_answers_on_the_loopback_of_the_commands_alone(space):  # noqa: F811

@@ -57,7 +57,8 @@ ODD = {
         "git init -q; git config core.fsmonitor 'touch /workspace/PWNED; false'; git config core.hooksPath /workspace"
     ),
     "processes that stay": (
-        "(setsid sleep 600 &); (while :; do echo x >> grows; mv grows grown; mv grown grows; done &); exec 1>&- 2>&-"
+        "echo x > first; (setsid sleep 600 &); "
+        "(while :; do echo x >> grows; mv grows grown; mv grown grows; done &); exec 1>&- 2>&-"
     ),
 }
 HEAVY = {

@@ -15,7 +15,7 @@ from tests.track import yard
 QUIET = ("tracker=off", "figures=false")
 TOLD = """\
 FAIL mend/sum
-  verify failed (exit 1): python3 -P -m unittest discover -q -s tests -t .
+  verify failed (exit 1, "FAILED (failures=1)"): python3 -P -m unittest discover -q -s tests -t .
   sums/core.py still has "- value"
   reply does not match /^mended: core$/
   sums.core.total: 1 of 2 calls right; call 1: another value
