@@ -35,11 +35,11 @@ def test_credentials_are_known_by_the_names_of_their_variables_and_never_words_n
 ) -> None:
     for name, value in {
         "ODD_API_KEY": "k-4711-0815", "db_password": SECRET, "SHORT_TOKEN": "x-12345", "PLAIN_KEY": "solution",
-        "NUMBER_TOKEN": "1234567890", "FILE_KEY": "/root/.ssh/id_rsa", "HARMLESS": "not-a-key-1",
+        "NUMBER_TOKEN": "1234567890", "FILE_KEY": "/keys/id_rsa", "HARMLESS": "not-a-key-1",
     }.items():  # fmt: skip
         monkeypatch.setenv(name, value)
-    text = f"k-4711-0815 {SECRET} x-12345 solution 1234567890 /root/.ssh/id_rsa not-a-key-1"
-    assert credentials.redact(text) == "REDACTED REDACTED x-12345 solution 1234567890 /root/.ssh/id_rsa not-a-key-1"
+    text = f"k-4711-0815 {SECRET} x-12345 solution 1234567890 /keys/id_rsa not-a-key-1"
+    assert credentials.redact(text) == "REDACTED REDACTED x-12345 solution 1234567890 /keys/id_rsa not-a-key-1"
     assert json.loads(credentials.redact(json.dumps([SECRET, "a"]))) == ["REDACTED", "a"]
     credentials.watch(["HARMLESS"])
     assert credentials.redact("not-a-key-1") == "REDACTED"

@@ -10,5 +10,3 @@ for path in paths:
         print(path, "->", read_file(root, path).strip())
     except PermissionError as error:
         print(path, "->", type(error).__name__, error)
-    except Exception as error:
-        print(path, "->", type(error).__name__)
