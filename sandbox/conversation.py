@@ -143,7 +143,9 @@ class _Session:
                 yield from self._arrive()
             if guest.tied and not ready:
                 guest.loosen()
-            dead = guest.death in ready or (guest.death is None and guest.dead())
+            # Asked of the guest itself: a loop may tell of another descriptor that had this number before, as long as a
+            # child that is being started elsewhere holds a copy of it.
+            dead = (guest.death is None or guest.death in ready) and guest.dead()
             if self.outbox:
                 self._write()
             if dead or guest.replies in ready:

@@ -30,6 +30,7 @@ Steps = Generator[Wait, Sequence[int], T]
 """Yields what it waits for and is sent the descriptors that are ready, none after the time is up; returns a T.
 
 They are looked at in the order of `reads`: if the first is ready, whatever happened to the second before shows, too.
+Ready is a hint: the kernel may tell of a closed descriptor of that number, as long as a copy is open in a child.
 """
 
 

@@ -16,7 +16,7 @@ from sandbox.contract import Limits
 from sandbox.conversation import SandboxFault
 from sandbox.fixture import Change, Entry
 from sandbox.interpreter import interpreter, report_missing
-from sandbox.waiting import Steps, adrive, drive
+from sandbox.waiting import Steps, Wait, adrive, drive
 
 _USER = 60999
 _MOST_SHOWN_BYTES = 1 << 24
@@ -244,6 +244,7 @@ class Workspace:
         running = Running(self._programme, order, limits, tell=self._tell, too_large=too_large)
         try:
             outcome = yield from running.watch()
+            yield Wait((), (), 0.0)  # a loop forgets its descriptors while they are open, or it may hear of them later
         finally:
             running.end()
         return replace(outcome, disk_full=outcome.disk_full or self._full())

@@ -49,7 +49,8 @@ def proceval(home: Path, *words: str, status: int = 0) -> tuple[str, str, str]:
         text=True,
     )
     if run.returncode != status:
-        raise SystemExit(f"python -m proceval {' '.join(words)}: status {run.returncode}\n{run.stderr}")
+        said = f"{run.stdout[-6000:]}\n{run.stderr}"
+        raise SystemExit(f"python -m proceval {' '.join(words)}: status {run.returncode}\n{said}")
     head = [line for line in run.stderr.splitlines() if not line.startswith(("results", "next"))]
     tail = [line for line in run.stderr.splitlines() if line.startswith(("results", "next"))]
     return "\n".join(head), run.stdout.rstrip(), "\n".join(tail)

@@ -15,6 +15,7 @@ from sandbox.contract import Job, Limits
 from sandbox.conversation import SandboxFault
 from sandbox.isolated import Isolated
 from sandbox.process import Process
+from sandbox.waiting import Wait, adrive
 
 LIMITS = Limits(cpu_s=0.5, wall_s=30.0, memory_bytes=512 << 20, output_bytes=20_000, file_bytes=50_000)
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="isolated needs Linux")
@@ -165,6 +166,34 @@ def test_many_at_once_on_one_event_loop(box):
 
     for k, execution in enumerate(asyncio.run(main())):
         assert [result.wire for result in execution.results] == [str(2 * k), str(2 * k + 200)]
+
+
+def test_a_descriptor_that_had_its_number_before_says_nothing_about_a_guest(box):
+    """A child that is being started keeps a copy of every descriptor: the loop still hears of one that we have closed."""
+    kept = []
+
+    def closes_what_it_watched():
+        pairs = [os.pipe() for _ in range(40)]
+        readers = tuple(reader for reader, _ in pairs)
+        try:
+            yield Wait(readers, (), 0.01)
+        finally:
+            kept.extend([os.dup(reader) for reader in readers])
+            for number in (number for pair in pairs for number in pair):
+                os.close(number)  # from now on the copies are readable
+
+    async def main():
+        slow = job("import time\ndef f(x):\n    time.sleep(2)\n    return x")
+        first = asyncio.create_task(box.arun(slow))
+        await asyncio.sleep(0.2)
+        await adrive(closes_what_it_watched())
+        return await box.arun(slow), await first
+
+    try:
+        assert [only(execution).kind for execution in asyncio.run(main())] == ["returned", "returned"]
+    finally:
+        for number in kept:
+            os.close(number)
 
 
 def test_the_queue_is_fair():
