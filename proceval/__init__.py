@@ -16,3 +16,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(face, name)
     raise AttributeError(f"module 'proceval' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """So that completion and `help(proceval)` know the notebook face before its first use."""
+    return sorted({*globals(), *__all__})
