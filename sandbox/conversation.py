@@ -18,6 +18,7 @@ from sandbox.waiting import Steps, Wait
 START_S = 30.0
 """A guest that has not set up its limits by then is a fault of the sandbox: no code has been read yet."""
 _CHUNK_BYTES = 1 << 14
+_BY_SOMEBODY = "SIGKILL"
 _SOON_S = 0.005
 """Who has not answered by then may use another processor."""
 
@@ -300,12 +301,13 @@ def _of_death(death: Death, cpu_limit_s: float, used_s: float) -> Result:
 def converse(job: Job, launch: Callable[[], Steps[Guest]], missing_layers: tuple[str, ...]) -> Steps[Execution]:
     """All calls of a job; after a call that cost the guest its life the next one meets a fresh guest.
 
-    A fault of the sandbox is answered by doing the work again, once.
+    A fault of the sandbox is answered by doing the work again, once; so is a SIGKILL that no limit explains, because a
+    machine that is out of memory sends it to whom it likes. Who is killed again has done it himself.
     """
     start_s = time.monotonic()
     results: list[Result] = []
     output = bytearray()
-    cpu_s, faults = 0.0, 0
+    cpu_s, faults, killed = 0.0, 0, -1
     while len(results) < len(job.inputs):
         try:
             guest = yield from launch()
@@ -328,6 +330,9 @@ def converse(job: Job, launch: Callable[[], Steps[Guest]], missing_layers: tuple
         if ending is not None:
             if ending.kind is None:
                 result = _of_death(death, job.limits.cpu_s, session.used_s)
+                if result.message == _BY_SOMEBODY and killed != len(results):
+                    killed = len(results)
+                    continue
             else:
                 result = Result(ending.kind, message=ending.message, cpu_s=session.used_s)
             # What kills the guest while it loads would do so before each call.

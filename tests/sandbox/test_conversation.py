@@ -1,6 +1,7 @@
 """Whose fault it is: a guest that never was set up is the sandbox's, everything after that its own."""
 
 import os
+import signal
 import threading
 
 import pytest
@@ -51,7 +52,7 @@ class Actor:
 
     def finish(self):
         self.abandon()
-        return Death(9, 0.0)
+        return Death(signal.SIGSEGV, 0.0)
         yield
 
     def abandon(self):

@@ -1,6 +1,7 @@
 """What every sandbox owes its callers: distinct outcomes, fresh inputs, fair queues, clean ends, faults that are faults."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -271,6 +272,46 @@ def test_a_guest_that_does_not_start_is_a_fault_not_a_verdict(monkeypatch, progr
     execution = Process(workers=1, degraded="warn", limits=LIMITS).run(job("def f(x): return x"))
     assert execution.fault
     assert execution.results == ()
+
+
+def with_two_threads():
+    """Numbers of all processes below this one that have two threads."""
+    parents, threads = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            parents[int(folder.name)], threads[int(folder.name)] = int(fields[1]), int(fields[17])
+    found = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {pid for pid in found - {os.getpid()} if threads[pid] == 2}
+
+
+@linux_only
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_guest_that_the_system_kills_runs_again_once(box, times):
+    """A machine without memory kills whom it likes; who dies of it twice has done it himself."""
+    # A second thread shows that the call has begun.
+    code = (
+        "import threading, time\ndef f(x):\n    if x:\n        threading.Thread(target=time.sleep, args=(x,)).start()\n"
+        "        time.sleep(x)\n    return x"
+    )
+
+    async def main():
+        killed = with_two_threads()
+        running = asyncio.create_task(box.arun(job(code, {"x": 0}, {"x": 2}, {"x": 0})))
+        for _ in range(times):
+            while not (there := with_two_threads() - killed) and not running.done():
+                await asyncio.sleep(0.05)
+            for pid in there:
+                os.kill(pid, signal.SIGKILL)
+            killed |= there
+        return await running
+
+    execution = asyncio.run(main())
+    assert execution.fault is None
+    kinds = [result.kind for result in execution.results]
+    assert kinds == ["returned", "returned" if times == 1 else "killed", "returned"]
 
 
 @linux_only
