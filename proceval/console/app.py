@@ -48,21 +48,32 @@ def choose() -> None:
         st.title("Nothing here yet")
         show.empty(f"{root} holds no run, no sweep and no dataset.", "python -m proceval")
     if st.session_state.get("place") not in places:
-        st.session_state["place"] = _wanted(places)
+        asked = st.query_params.get("open")
+        found = _named(places, asked) if asked else None
+        st.session_state["place"] = found or next(iter(places))
+        st.session_state["place_missing"] = asked if not found else None
     with st.sidebar:
         st.markdown("#### proceval console")
         key = st.selectbox(
-            "Open", list(places), key="place", format_func=lambda one: f"{ICONS[places[one].kind]} {places[one].label}"
+            "Open",
+            list(places),
+            key="place",
+            format_func=lambda one: f"{ICONS[places[one].kind]} {places[one].label}",
+            on_change=lambda: st.session_state.pop("place_missing", None),
         )
         place = places[key]
         about(place)
+    if st.session_state.get("place_missing"):
+        missing, instead = (look.literal(label) for label in (st.session_state["place_missing"], place.label))
+        st.warning(f'There is no place "{missing}" here; "{instead}" is shown instead.')
     st.session_state["place_opened"] = place
 
 
-def _wanted(places: dict[str, Place]) -> str:
-    """The place that the address names with ?open=LABEL, else the one that changed last."""
-    label = st.query_params.get("open")
-    return next((key for key, place in places.items() if place.label == label), next(iter(places)))
+def _named(places: dict[str, Place], label: str) -> str | None:
+    """The place of a label out of an address, where a + that nobody wrote as %2B has become a space."""
+    spaced = {key: place.label.replace("+", " ") for key, place in places.items()}
+    exact = (key for key, place in places.items() if place.label == label)
+    return next(exact, next((key for key in places if spaced[key] == label.replace("+", " ")), None))
 
 
 def _near(path: Path) -> Path:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from proceval.errors import InputError
-from proceval.schema import Record
+from proceval.schema import Record, Response
 
 R = TypeVar("R", bound=Record)
 
@@ -53,6 +53,24 @@ def document(path: Path) -> Any:
         return None
     except (ValueError, OSError) as error:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from error
+
+
+def answers(path: Path) -> int:
+    """How many answers lie in a records.jsonl, 0 where there is none. Raises InputError where the first is no answer."""
+    count = whole_lines(path)
+    if not count:
+        return 0
+    with path.open("rb") as file:
+        line = file.readline()
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not the JSON Lines that proceval writes (line 1: {error})") from error
+    known = found if isinstance(found, dict) else {}
+    missing = [name for name, field in Response.model_fields.items() if field.is_required() and name not in known]
+    if missing:
+        raise InputError(f"{path}: its first record has no {missing[0]!r}; these are not records of proceval")
+    return count
 
 
 def whole_lines(path: Path) -> int:

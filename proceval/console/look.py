@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 from itertools import zip_longest
@@ -68,6 +69,12 @@ def shown(text: str) -> str:
     if len(text) > MOST_SHOWN:
         text = f"{text[:MOST_SHOWN]}\n... {len(text) - MOST_SHOWN:,} more characters"
     return printable(text)
+
+
+def apart(texts: Sequence[str]) -> list[str]:
+    """The texts, all with their numbers in front where two of them would look the same."""
+    looks = {" ".join(text.split()) for text in texts}
+    return list(texts) if len(looks) == len(texts) else [f"{n}. {text}" for n, text in enumerate(texts, 1)]
 
 
 def percent(share: float | None, digits: int = 1) -> str:

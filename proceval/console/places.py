@@ -54,7 +54,7 @@ class Place:
 
 
 def find(root: Path) -> list[Place]:
-    """Everything at or below `root`, what changed last first; a sweep is followed by its jobs.
+    """Everything at or below `root`: itself, then what changed last; a sweep is followed by its jobs.
 
     Raises InputError when there is no such path.
     """
@@ -63,7 +63,7 @@ def find(root: Path) -> list[Place]:
     if root.is_file():
         return [_single(root.parent, root.name)]
     places = [_place(path, root) for path in _openable(root)]
-    places.sort(key=lambda place: (-_changed(place), place.label))
+    places.sort(key=lambda place: (place.path != root, -_changed(place), place.label))
     return [one for place in places for one in (place, *_jobs(place))]
 
 
@@ -72,8 +72,14 @@ def _openable(root: Path) -> Iterator[Path]:
     while waiting and looked_at < MOST_FOLDERS:
         path, depth = waiting.pop(0)
         looked_at += 1
-        if is_sweep(path) or exported.is_release(path) or any((path / mark).is_file() for mark in MARKS):
+        if exported.is_release(path):
             yield path
+            continue
+        several = is_sweep(path)
+        if several or any((path / mark).is_file() for mark in MARKS):
+            yield path
+            for home in sorted(path.glob("[0-9]*-*")) if several else [path]:  # stage=export leaves a release in a run
+                yield from (child for child in sorted(_folders(home)) if exported.is_release(child))
             continue
         if depth < DEEP:
             waiting += [

@@ -1,10 +1,13 @@
 """The console in a real browser: click through every page, and look at what is visible. Pictures: test-output/console/."""
 
+import json
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -107,6 +110,34 @@ def test_runs(page: Any, address: str) -> None:
     settled(page)
 
 
+def test_every_contestant_has_its_own_line_however_long_its_name(page: Any, tmp_path: Path, run: Path) -> None:
+    jobs = {}
+    for number, prompt in enumerate(("short", "long")):
+        job = jobs[prompt] = Path(shutil.copytree(run, tmp_path / "outputs" / "sweep" / f"{number}-{prompt}"))
+        said = [f"track.system_prompt=/home/me/where/prompts/of/this/project/lie/{prompt}.j2"]
+        (job / "status.json").write_text(json.dumps({"exit_status": 0, "overrides": said}))
+    with screenshots.served(tmp_path, f"dataset={tmp_path / 'outputs'}") as own:
+        page.goto(f"{own}/runs?open=sweep")
+        settled(page, "Leaderboard")
+        board = page.locator(".js-plotly-plot").first
+        board.locator(".ytick text").nth(1).wait_for()
+        shown = board.locator(".ytick text").all_inner_texts()
+        assert sorted(text.rpartition("/")[2] for text in shown) == ["long.j2", "short.j2"]
+        heights = {round(mark.bounding_box()["y"]) for mark in board.locator(".points path").all()}
+        assert len(heights) == 2, "no mark is drawn over another"
+        page.goto(f"{own}/runs?open={quote('sweep · 0 track.system_prompt')}")
+        page.get_by_text("There is no place").wait_for()
+        page.goto("about:blank")
+
+
+def test_the_board_of_one_contestant_has_room_for_its_title(page: Any, address: str) -> None:
+    page.goto(f"{address}/runs?open={quote('sweeps/two · 0 model=mock')}")
+    settled(page, "Leaderboard")
+    board = page.locator(".js-plotly-plot").first
+    title, ticks = board.locator(".xtitle").bounding_box(), board.locator(".xtick text").first.bounding_box()
+    assert title["y"] >= ticks["y"] + ticks["height"]
+
+
 def test_compare(page: Any, address: str) -> None:
     page.goto(f"{address}/compare?open=sweeps/two")
     settled(page, "pairs of samples", "The same problem")
@@ -155,8 +186,6 @@ def test_both_colour_schemes(chromium: Any, address: str, scheme: str) -> None:
 
 
 def test_a_file_that_changes_shows_by_itself(page: Any, tmp_path: Path, run: Path) -> None:
-    import shutil
-
     mine = Path(shutil.copytree(run, tmp_path / "mine"))
     for parquet in mine.glob("*.parquet"):
         parquet.unlink()
@@ -192,9 +221,6 @@ def test_a_site_of_another_name_gets_nothing(chromium: Any, address: str) -> Non
 
 
 def test_nothing_that_a_model_wrote_is_markup(page: Any, tmp_path: Path, run: Path) -> None:
-    import json
-    import shutil
-
     mine = Path(shutil.copytree(run, tmp_path / "mine"))
     for name in ("summary.json", *(path.name for path in mine.glob("*.parquet"))):
         (mine / name).unlink()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,6 +25,25 @@ def test_everything_below_a_folder_is_found_and_told_apart(home: Path) -> None:
     assert len(sweep.folders) == 2
     assert [place.kind for place in found[at + 1 : at + 3]] == ["run", "run"], "jobs follow their sweep"
     assert places.find(sweep.folders[0] / "dataset.jsonl")[0].path == sweep.folders[0]
+
+
+def test_a_release_inside_its_run_is_found_and_the_run_stays_the_first(copy: Path, home: Path) -> None:
+    shutil.copytree(home / "released", copy / "release")
+    assert [(place.kind, place.label) for place in places.find(copy)] == [("run", "mine"), ("release", "release")]
+    found = {place.label: place.kind for place in places.find(copy.parent)}
+    assert found == {"mine": "run", "mine/release": "release"}
+    assert problems.table(places.find(copy)[1]).num_rows == 4
+
+
+def test_a_release_inside_a_job_of_a_sweep_is_found(copy: Path, home: Path) -> None:
+    sweep = copy.parent / "sweep"
+    sweep.mkdir()
+    copy.rename(sweep / "0-model=mock")
+    shutil.copytree(home / "released", sweep / "0-model=mock" / "release")
+    found = [(place.kind, place.label) for place in places.find(copy.parent)]
+    assert sorted(found) == [
+        ("release", "sweep/0-model=mock/release"), ("run", "sweep · 0"), ("sweep", "sweep"),
+    ]  # fmt: skip
 
 
 def test_a_file_that_is_none_of_ours_is_refused_by_name(tmp_path: Path) -> None:
@@ -140,6 +160,32 @@ def test_one_sample_is_the_same_from_parquet_but_for_its_prompt(copy: Path) -> N
 
 
 # ------------------------------------------------------------------------------------------ broken and foreign files
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"a":1}\n', "no 'key'; these are not records"),
+        (b"[1]\n", "no 'key'"),
+        (b"no JSON\n", "not the JSON Lines.*line 1"),
+        (b"\xff\xfe\n", "not the JSON Lines"),
+        (b"[" * 100_000 + b"\n", "not the JSON Lines"),
+        (b'{"problem_id":"a","model":"m","sample":0}\n', "no 'key'"),
+    ],
+)
+def test_answers_of_somebody_else_are_not_counted(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        lines.answers(path)
+    path.write_bytes(content.rstrip(b"\n"))
+    assert lines.answers(path) == lines.answers(tmp_path / "absent.jsonl") == 0, (
+        "a line that is being written is none yet"
+    )
+
+
+def test_answers_are_counted_by_their_whole_lines(run: Path) -> None:
+    assert lines.answers(run / "records.jsonl") == 8
 
 
 def test_a_line_that_is_being_written_is_left_out(copy: Path) -> None:

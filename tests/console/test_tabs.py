@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,14 @@ AppTest = Any
 """streamlit.testing.v1.AppTest, imported where it is used."""
 
 
-def visit(page: str = "problems") -> AppTest:
-    """A page after its first run, which must not have broken."""
+def visit(page: str = "problems", *, asked: str | None = None) -> AppTest:
+    """A page after its first run, which must not have broken; `asked` is what ?open= says."""
     from streamlit.testing.v1 import AppTest as Trial
 
-    trial = Trial.from_file(str(launch.APP), default_timeout=60).run()
+    trial = Trial.from_file(str(launch.APP), default_timeout=60)
+    if asked is not None:
+        trial.query_params["open"] = asked
+    trial.run()
     if page != "problems":
         trial.switch_page(f"tabs/{page}.py").run()
     return whole(trial)
@@ -153,6 +157,48 @@ def test_every_page_runs_on_a_whole_outputs_folder(opened: Open, home: Path, pag
     assert visit(page).title[0].value == page.capitalize()
 
 
+def test_the_address_opens_a_place_whose_name_holds_a_plus(opened: Open, copy: Path) -> None:
+    wanted = copy.rename(copy.with_name("all-easy+hard-mock"))
+    for name in ("other", "all-easy hard"):
+        shutil.copytree(wanted, wanted.with_name(name))
+    opened(copy.parent)
+    for asked, label in (
+        ("all-easy+hard-mock", "all-easy+hard-mock"), ("all-easy hard-mock", "all-easy+hard-mock"),
+        ("other", "other"), ("all-easy hard", "all-easy hard"),
+    ):  # fmt: skip
+        trial = visit(asked=asked)
+        assert Path(trial.selectbox(key="place").value.removesuffix("run")).name == label
+        assert not trial.warning
+
+
+def test_an_address_of_nothing_says_so_until_something_is_chosen(opened: Open, home: Path) -> None:
+    opened(home)
+    trial = visit(asked="no+such <b>place")
+    assert len(trial.warning) == 1
+    told = re.sub(r"\\(.)", r"\1", trial.warning[0].value)
+    label = trial.selectbox(key="place").options[0].partition(" ")[2]
+    assert told == f'There is no place "no+such <b>place" here; "{label}" is shown instead.'
+    trial.multiselect(key="problems_domain").select("automata").run()
+    assert len(whole(trial).warning) == 1, "it stays while nobody chooses"
+    trial.selectbox(key="place").select_index(1).run()
+    assert not whole(trial).warning
+
+
+def test_rows_of_the_same_text_are_still_two_rows() -> None:
+    """The box under a list knows its rows by their texts alone."""
+    from streamlit.testing.v1 import AppTest as Trial
+
+    def script() -> None:
+        from proceval.console.tabs import show
+
+        show.chosen([{"row": 0}, {"row": 1}], ["first", "second"], {"first": "same", "second": "same "}, "two", "Which")
+
+    trial = Trial.from_function(script).run()
+    trial.selectbox(key="two_open").select_index(1).run()
+    assert whole(trial).selectbox(key="two_open").value == "second"
+    assert trial.selectbox(key="two_open").options == ["1. same", "2. same "]
+
+
 # ------------------------------------------------------------------------------------------ empty, broken, changing
 
 
@@ -178,6 +224,20 @@ def test_answers_without_verdicts_are_counted_and_not_called_failures(opened: Op
     trial = visit("runs")
     assert "8 answers are recorded and none is judged yet" in said(trial)
     assert "rescore=true" in codes(trial)
+
+
+def test_one_answer_is_one_and_a_strangers_is_none(opened: Open, copy: Path) -> None:
+    for name in ("verdicts.jsonl", "records.parquet", "summary.json"):
+        (copy / name).unlink()
+    first = (copy / "records.jsonl").read_text().splitlines()[0]
+    (copy / "records.jsonl").write_text(first + "\n")
+    opened(copy)
+    assert "1 answer is recorded and not judged yet" in said(visit("runs"))
+    (copy / "records.jsonl").write_text('{"a":1}\n')
+    trial = visit("runs")
+    assert "recorded" not in said(trial)
+    assert "not records of proceval" in trial.error[0].value
+    assert len(trial.error) == 1
 
 
 @pytest.mark.parametrize(

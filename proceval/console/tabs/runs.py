@@ -41,9 +41,11 @@ def page() -> None:
 
 def _unjudged(place: Place) -> None:
     """No verdict: either nothing was asked, or answers wait for their judgement."""
-    waiting = sum(lines.whole_lines(folder / "records.jsonl") for folder in place.folders)
+    waiting = sum(lines.answers(folder / "records.jsonl") for folder in place.folders)
     if waiting:
-        st.info(f"{waiting:,} answers are recorded and none is judged yet: the run goes on, or was interrupted.")
+        many = f"{waiting:,} answers are recorded and none is judged yet"
+        said = "1 answer is recorded and not judged yet" if waiting == 1 else many
+        st.info(f"{said}: the run goes on, or was interrupted.")
         show.empty("Resume it with the command that started it, or judge what is there:",
                    f"python -m proceval stage=evaluate rescore=true dataset={_word(place)}")  # fmt: skip
     if place.kind in ("release", "sweep"):

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from proceval.console import columns
-from proceval.console.look import literal, shown
+from proceval.console.look import apart, literal, shown
 
 PAGE = 50
 """Rows of a list on one page."""
@@ -68,7 +68,8 @@ def chosen(
         [dict(row) for row in rows], key=table, on_select=picked, selection_mode="single-row", hide_index=True,
         height=min(38 + 35 * len(rows), 320), column_config=dict(config or {}),
     )  # fmt: skip
-    found: str = st.selectbox(question, list(ids), key=box, format_func=lambda one: labels.get(one, one))
+    texts = dict(zip(ids, apart([labels.get(one, one) for one in ids]), strict=True))  # the box knows a row by its text
+    found: str = st.selectbox(question, list(ids), key=box, format_func=lambda one: texts.get(one, one))
     return found
 
 
