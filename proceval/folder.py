@@ -175,11 +175,8 @@ class RunFolder:
 
         Raises InputError when there is none.
         """
-        if self.dataset is not None:
-            given = Path(self.dataset)
-            file = given / "dataset.jsonl" if given.is_dir() else given
-            if not file.is_file():
-                raise InputError(f"dataset={self.dataset}: no such file, and no folder that holds a dataset.jsonl")
+        file = self.given()
+        if file is not None:
             with closing(read(file, Problem)) as problems:
                 next(problems, None)  # whatever else it is, it is said before any work
             return file.parent
@@ -197,6 +194,16 @@ class RunFolder:
             )
         return earlier
 
+    def given(self) -> Path | None:
+        """The file that `dataset=` names, None without that key. Raises InputError where there is none."""
+        if self.dataset is None:
+            return None
+        place = Path(self.dataset)
+        file = place / "dataset.jsonl" if place.is_dir() else place
+        if not file.is_file():
+            raise InputError(f"dataset={self.dataset}: no such file, and no folder that holds a dataset.jsonl")
+        return file
+
     def nearest(self, keys: Iterable[str], holds: str) -> str:
         """Which run of `outputs` that holds such a file comes nearest in these keys, to stand behind a complaint."""
         return nearest.sentence(self.outputs, self.settings, keys, holds, self.path)
@@ -204,8 +211,7 @@ class RunFolder:
     def problems(self) -> Iterator[Problem]:
         """The problems of this run, one at a time, in dataset order."""
         source = self.source()
-        given = Path(self.dataset) if self.dataset else None
-        return read(given if given and given.is_file() else source / "dataset.jsonl", Problem)
+        return read(self.given() or source / "dataset.jsonl", Problem)
 
     def adopt(self, source: Path, names: Iterable[str]) -> None:
         """Copy what another folder holds into this one, so that a run folder is whole by itself."""
@@ -225,21 +231,29 @@ def read(path: Path, kind: type[R]) -> Generator[R]:
 
     Raises InputError naming file, line and field; a file without a single record is an error too.
     """
+    for record in each(path, kind):
+        if isinstance(record, InputError):
+            raise record
+        yield record
+
+
+def each(path: Path, kind: type[R]) -> Generator[R | InputError]:
+    """The same, with the error in the place of a line that is no such record. Raises InputError for no or an empty file."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     number = 0
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.endswith(b"\n"):
-                raise InputError(f"{path}, line {number}: cut short (no line end); the file is not whole")
+                yield InputError(f"{path}, line {number}: cut short (no line end); the file is not whole")
+                continue
             try:
-                record = kind.model_validate_json(line)
+                record: R | InputError = kind.model_validate_json(line)
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
-                where = ".".join(str(part) for part in first["loc"])
-                raise InputError(
-                    f"{path}, line {number}{', field ' + where if where else ''}: {first['msg']}"
-                ) from error
+                where = ".".join(["", *map(str, first["loc"])]).replace(".", ", field ", 1)
+                why = first["msg"].replace(" at line 1 column ", " at column ")  # a line has no further lines
+                record = InputError(f"{path}, line {number}{where}: {why}")
             yield record
     if number == 0:
         raise InputError(f"{path}: empty, not a single {kind.__name__.lower()}")
@@ -307,7 +321,7 @@ def line(record: Record) -> str:
 
 def write_atomically(path: Path, text: str) -> None:
     """Replace a small file whole or not at all; credentials are left out."""
-    staged = path.with_name(f".{path.name}.partial")
+    staged = path.with_name(f".{path.name}.{os.getpid()}.partial")  # jobs side by side share what lies above their folders
     staged.write_text(redact(text), encoding="utf-8")
     os.replace(staged, path)
 

@@ -38,6 +38,8 @@ NO_RESULT = ("fresh", "workers", "outputs", "hydra", "tracker", "figures")
 """Keys that a sweep's folder does not follow from: the same sweep resumes under another launcher."""
 LISTS = ("domain", "difficulty", "pass_k", "compare")
 SHOWN_LINES, LOOK_EVERY_S = 20, 0.5
+_ITEM = re.compile(r"""(?:"[^"]*"|'[^']*'|[^,"'])+""")
+"""Of a list, up to the next comma outside of quotes."""
 
 
 # ------------------------------------------------------------------------------------------ the command line
@@ -46,7 +48,7 @@ SHOWN_LINES, LOOK_EVERY_S = 20, 0.5
 def legible(arguments: Sequence[str]) -> list[str]:
     """The same words, those in quotes that Hydra could not read: a path or id with spaces, brackets or an equals sign.
 
-    In a sweep each of the values between commas gets its own quotes.
+    In a list each of the items gets its own quotes, in a sweep each of the values between commas.
     """
     own = set(overrides(list(arguments)))
     return [_legible(word, sweeping(list(arguments))) if word in own else word for word in arguments]
@@ -56,6 +58,11 @@ def _legible(word: str, many: bool) -> str:
     key, sign, value = word.partition("=")
     if not sign or _parsed(word) is not None:
         return word
+    if value.startswith("[") and value.endswith("]") and "[" not in value[1:]:
+        items = [one if _parsed(f"x=[{one}]") else _quoted(one) for one in _ITEM.findall(value[1:-1])]
+        listed = f"{key}=[{','.join(items)}]"
+        if _parsed(listed) is not None:
+            return listed
     values = value.split(",") if many and "'" not in value and '"' not in value else [value]
     quoted = f"{key}={','.join(_quoted(one) for one in values)}"
     return word if _parsed(quoted) is None else quoted

@@ -80,6 +80,8 @@ class Workspace:
     def _start(self, temporary_bytes: int) -> Programme:
         prefixes = _prefixes()
         self._places = [os.path.join(prefix, "bin") for prefix in prefixes] + ["/usr/local/bin", "/usr/bin", "/bin"]
+        # Last, so that nothing in them stands for a tool of the system.
+        self._places += [place for path in self._shown for place in (path, os.path.join(path, "bin"))]
         options = shell.Options(
             control=-1,
             user=_USER,

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from proceval.words import misspelt, overrides
 
@@ -33,6 +34,17 @@ def test_every_command_has_keys_and_options_that_exist(page: str) -> None:
     for command in commands(page):
         words = [w for w in shlex.split(command.rstrip("\\"), comments=True) if "=" in w or w.startswith("-")]
         assert misspelt([w for w in overrides(words) if "=" in w]) is None, command
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_list_on_a_page_is_read_as_one_as_it_stands(page: str) -> None:
+    """Hydra takes what it cannot read for a text, and complains only where it is used."""
+    for found in re.finditer(r"python -m proceval((?:\\\n|[^`#\n])*)", (ROOT / page).read_text(encoding="utf-8")):
+        for word in shlex.split(found[1].replace("\\\n", " "), comments=True):
+            key, _, value = word.partition("=")
+            if value.startswith("[") and not key.startswith("-"):
+                (override,) = OverridesParser.create().parse_overrides([word])
+                assert isinstance(override.value(), list), word
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -184,6 +184,12 @@ def test_words_with_signs_of_their_own_are_read_and_odd_ones_refused_in_one_sent
     assert [one.value() for one in sweeping.read(read)] == ["outputs/a=b (2)", "azure/my(x)", 3]
     many = sweeping.legible(["-m", "dataset=x=1,y=2"])
     assert [str(value.text) for one in sweeping.read(many) for value in one.sweep_iterator()] == ["x=1", "y=2"]
+    listed = sweeping.legible(['a=["U={b},x",K=none]', "a=[tool,--x=y,{prompt}]", "a=[build/*,[b],1]"])
+    assert [one.value() for one in sweeping.read(listed)] == [
+        ["U={b},x", "K=none"],
+        ["tool", "--x=y", "{prompt}"],
+        ["build/*", ["b"], 1],
+    ]
     with pytest.raises(InputError, match="several values; add --multirun"):
         sweeping.read(["model=mock,gold"])
     with pytest.raises(InputError, match="cannot read 'model'"):

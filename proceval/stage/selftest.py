@@ -24,11 +24,15 @@ class Selftest:
             raise InputError(
                 "this track has no self-test, since its scorer tests itself before every run; give track=review or track=agent"
             )
-        for judge in self.track.judges():
+        # Before any question about a provider: these ask no model.
+        self.sound = self.track.trials(progress.say)
+        for judge in self.track.judges() if self.sound else ():
             suits(judge, "judge")
             if complaint := lacks(judge):
                 raise InputError(complaint)
 
     def run(self, folder: RunFolder) -> int:
+        if not self.sound:
+            return 1
         found: int = self.track.selftest(folder, engine=self.engine, sandbox=self.sandbox, say=progress.say)
         return found

@@ -216,6 +216,10 @@ class Agent:
         weights = {one.criterion.id: one.weight for one in case.rubric}
         return tuple(g.model_copy(update={"weight": weights[g.id]}) for g in ruling.grades), ruling.fault
 
+    def trials(self, say: Any) -> bool:
+        """stage=selftest, before any model is looked at: nothing to try without workspaces."""
+        return True
+
     def selftest(self, folder: Any, *, engine: Any, sandbox: Any, say: Any) -> int:
         """stage=selftest: scripted agents, right and wrong, through every case; returns the exit status."""
         from proceval.track.agent_selftest import run

@@ -87,28 +87,33 @@ class Review:
 
     # -------------------------------------------------------------------------------------- cases and arms
 
-    def cases(self, folder: Any) -> Sequence[ReviewCase]:
-        """The chosen cases; raises InputError for a suite that is not as it must be, Finding for a skill that leaks."""
+    def read(self, folder: Any) -> Sequence[ReviewCase]:
+        """The chosen cases, whatever the arms; raises InputError for a suite that is not as it must be."""
         suite = review_suite.load(self._folder, self._glob)
         if self._skill is not None:
             suite = review_suite.with_skill(suite, Path(self._skill))
-        if suite.skill is None and "treatment" in self.arms:
+        self._workshop.hide(folder.outputs, folder.path)
+        self._suite, self._run_folder, self._stamps = suite, folder.path, review_stamp.home(folder.outputs)
+        return suite.cases
+
+    def cases(self, folder: Any) -> Sequence[ReviewCase]:
+        """The same for a run with its arms; raises Finding, too, for a skill that leaks into the baseline."""
+        cases, skill = self.read(folder), self.suite.skill
+        if skill is None and "treatment" in self.arms:
             raise InputError(
                 f"{self._folder}: has no skill, so there is no arm treatment; give track.arms=[baseline] or track.skill=PATH"
             )
-        if not self._judges and any(case.key is None for case in suite.cases):
-            raise InputError(f"track.judges: none, but case {_keyless(suite)} has no key.json to be graded by")
-        if suite.skill is not None and "baseline" in self.arms:
-            leaks = review_leaks.in_cases(suite.skill.name, suite.cases)
-            leaks += review_leaks.in_homes(suite.skill.name, self._homes, suite.skill.files)
+        if not self._judges and any(case.key is None for case in cases):
+            raise InputError(f"track.judges: none, but case {_keyless(self.suite)} has no key.json to be graded by")
+        if skill is not None and "baseline" in self.arms:
+            leaks = review_leaks.in_cases(skill.name, cases)
+            leaks += review_leaks.in_homes(skill.name, self._homes, skill.files)
             if leaks:
                 more = f" (and {len(leaks) - 1} more)" if len(leaks) > 1 else ""
                 raise Finding(
                     f"the skill leaks into the baseline: {leaks[0]}{more}; remove it, or give track.homes=[...]"
                 )
-        self._workshop.hide(folder.outputs, folder.path)
-        self._suite, self._run_folder, self._stamps = suite, folder.path, review_stamp.home(folder.outputs)
-        return suite.cases
+        return cases
 
     def prompt(self, case: ReviewCase, arm: str) -> tuple[Message, ...]:
         """What a user would ask, with the files where they go into the prompt, after the skill where it is a text."""
@@ -274,8 +279,14 @@ class Review:
         """Say in the run folder which judges graded which rubrics, so that a report can look for their stamps."""
         review_stamp.note(run_folder, self._stamps, self._judges, self.suite.cases)
 
+    def trials(self, say: Any) -> bool:
+        """stage=selftest, before any model is looked at: whether all is rejected that must be."""
+        from proceval.track.review_selftest import hold
+
+        return hold(say)
+
     def selftest(self, folder: Any, *, engine: Any, sandbox: Any, say: Any) -> int:
-        """stage=selftest: what must be rejected, then the two sides of every rubric; returns the exit status."""
+        """stage=selftest: the two sides of every rubric; returns the exit status."""
         from proceval.track.review_selftest import run
 
         return run(self, folder, engine=engine, say=say)

@@ -82,16 +82,19 @@ class Nobody:
         """Nothing is open."""
 
 
-def run(track: Any, folder: Any, *, engine: Any, say: Say) -> int:
-    """The whole self-test of track=review; returns the exit status: 1 for a finding, 3 where a judge broke."""
+def hold(say: Say) -> bool:
+    """Whether everything is rejected that must be, tried without any model."""
     tried = list(trials())
     wrong = [(name, found) for name, found in tried if found is not None]
     for name, found in wrong:
         say(f"selftest FAILED {name}: {found}")
     say(f"selftest {len(tried) - len(wrong)} of {len(tried)} offline trials hold (no model was asked)")
-    if wrong:
-        return 1
-    cases = track.cases(folder)
+    return not wrong
+
+
+def run(track: Any, folder: Any, *, engine: Any, say: Say) -> int:
+    """Both sides of every rubric, by every judge; returns the exit status: 1 for a finding, 3 where a judge broke."""
+    cases = track.read(folder)
     judges = track.judges()
     if not judges:
         raise InputError("track.judges: none, so there is no judge to test")

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ class Workplace:
         path = self._folder / sha256
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
-            staged = path.with_name(f".{sha256}.partial")
+            # Several answers may leave the same tree at the same time, each on a thread of its own.
+            staged = path.with_name(f".{sha256}.{os.getpid()}-{threading.get_ident()}.partial")
             with staged.open("wb") as file:
                 file.write(packed)
                 file.flush()

@@ -117,6 +117,19 @@ def test_a_command_works_behind_walls_and_its_requests_are_counted(
     assert (tmp_path / "workspaces" / done.workspace_sha256).is_file()
 
 
+@pytest.mark.parametrize("place", ["", "bin"])
+def test_a_command_is_found_by_its_name_in_its_folders(
+    suite: Path, programme: Path, box: Any, tmp_path: Path, place: str
+) -> None:
+    tool = programme / place / f"my-agent-{place}"
+    tool.parent.mkdir(exist_ok=True)
+    tool.write_text(f"#!/bin/sh\nexec python3 {programme}/agent.py 0\n")
+    tool.chmod(0o755)
+    model = command(programme, argv=[tool.name])
+    _, (verdict,) = yard.run(track(suite, programme, "mend/sum"), tmp_path / "run", model, box)
+    assert verdict.outcome == "passed", verdict.detail
+
+
 def test_what_it_left_is_judged_again_without_running_it(
     suite: Path, programme: Path, box: Any, tmp_path: Path
 ) -> None:

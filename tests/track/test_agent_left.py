@@ -1,12 +1,16 @@
 """What an agent may leave to take its failure out of the count: it is the agent's failure, whatever the tree looks like."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from proceval.report import agent as report
+from proceval.track.workplace import Workplace
 from sandbox import beneath
 from tests.arena import Endpoint, http_model
 from tests.track import yard
@@ -40,6 +44,19 @@ def test_names_that_are_not_utf8_are_written_down_and_judged(
         assert line in diff, diff
     assert json.loads((place / "checks.json").read_text())["outcome"] == "failed"
     assert "\\udcff" in (place / "transcript.jsonl").read_text(encoding="utf-8")
+
+
+def test_equal_trees_that_are_kept_at_the_same_time_do_not_disturb_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Judges that are commands leave an empty folder each, at the same moment."""
+    together = threading.Barrier(4, timeout=20)
+    monkeypatch.setattr("proceval.track.workplace.os.fsync", lambda _: together.wait())
+    place = Workplace(SimpleNamespace(pack=lambda _: b"the same"), run_folder=tmp_path, most_bytes=100)
+    with ThreadPoolExecutor(4) as threads:
+        kept = {sha256 for sha256, _ in threads.map(lambda _: place.keep(), range(4))}
+    assert [path.name for path in (tmp_path / "workspaces").iterdir()] == list(kept)
+    assert place.kept(*kept) == b"the same"
 
 
 TOO_MUCH = {

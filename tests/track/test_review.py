@@ -357,6 +357,22 @@ def test_the_offline_half_needs_no_model_and_comes_before_the_suite(
     assert "offline trials hold (no model was asked)" in capsys.readouterr().err
 
 
+def test_the_offline_half_comes_before_any_question_about_a_provider(
+    tmp_path: Path, small: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(InputError, match="OPENAI_API_KEY"):
+        run(tmp_path, small, "model@track.judges.first=openai/gpt-4o", stage="selftest")
+    assert "offline trials hold (no model was asked)" in capsys.readouterr().err
+
+
+def test_a_suite_without_a_skill_is_tested_whatever_the_arms(tmp_path: Path, small: str) -> None:
+    (Path(small.partition("=")[2]) / "skill.md").unlink()
+    with pytest.raises(InputError, match="has no skill"):
+        run(tmp_path, small)
+    assert run(tmp_path, small, stage="selftest")[0] == 0
+
+
 def test_a_report_says_untested_until_rubric_prompt_and_judge_are_those_of_a_self_test(
     tmp_path: Path, small: str
 ) -> None:
