@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from proceval import credentials
 from proceval.errors import ProviderError
 
 _CONTEXT = re.compile(
@@ -18,8 +19,24 @@ _CONTEXT = re.compile(
 _FILTER = re.compile(
     r"content[ _-]?(?:filter|policy|management)|responsible ?ai|safety (?:system|policy)", re.IGNORECASE
 )
+_NO_MONEY = re.compile(
+    r"insufficient_(?:quota|credits?|balance|funds)|billing_(?:hard_limit_reached|not_active|disabled|error)"
+    r"|credit_balance_(?:exhausted|too_low)|(?:organization|project|enforced)_(?:spend|usage)_limit_(?:exceeded|reached)"
+    r"|openrouter_(?:credits|key_limit)|credits? (?:are|is) depleted",
+    re.IGNORECASE,
+)
+"""Codes, and words as plain as codes: waiting helps nobody."""
+_WAIT = re.compile(
+    r"rate[ _-]limit (?:was |is |has been )?(?:reached|exceeded)|rate_limit_(?:exceeded|reached)|rate[ -]limited"
+    r"|per[ -]?min(?:ute)?\b|resource_exhausted|gemini-api/docs/rate-limits|(?:retry|try again) (?:in|after) [\d.]+",
+    re.IGNORECASE,
+)
+"""Gemini says of a minute's requests what OpenAI says of money, "exceeded your current quota", but names the limit."""
 _QUOTA = re.compile(
-    r"insufficient[ _-]?(?:quota|credit|balance|funds)|billing|exceeded your current quota", re.IGNORECASE
+    r"insufficient (?:quota|credits?|balance|funds)|exceeded your current quota|credit balance is too low"
+    r"|billing[ _-]?(?:hard limit|not active)|account is not active|requires billing to be enabled"
+    r"|reached your specified .{0,20}usage limits|requires more credits|key limit exceeded|out of call volume quota",
+    re.IGNORECASE,
 )
 _CONNECTION = re.compile(r"connection (?:error|refused|reset)|cannot connect", re.IGNORECASE)
 _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)\Z", re.IGNORECASE)
@@ -57,7 +74,7 @@ def kind_of(status: int | None, message: str) -> str:
         return "context_length"
     if status in (400, 403, 422) and _FILTER.search(message):
         return "content_filter"
-    if status in (402, 403, 429) and _QUOTA.search(message):
+    if status == 402 or (status in (400, 403, 429) and _spent(status, message)):
         return "quota"
     if status in (401, 403):
         return "authentication"
@@ -68,6 +85,13 @@ def kind_of(status: int | None, message: str) -> str:
     if status == 500 and _CONNECTION.search(message):  # as litellm reports an endpoint that is not there
         return "connection"
     return "server" if status >= 500 or status in (409, 425) else "bad_request"
+
+
+def _spent(status: int, message: str) -> bool:
+    """Whether a refusal is about money or a quota that no waiting gives back, rather than about speed."""
+    if _NO_MONEY.search(message):
+        return True
+    return bool(_QUOTA.search(message)) and not (status == 429 and _WAIT.search(message))
 
 
 def retry_after_s(headers: Mapping[str, str], *, now: datetime) -> float | None:
@@ -102,11 +126,11 @@ def duration_s(text: str) -> float | None:
 
 
 def redact(text: str) -> str:
-    """The text without any credential of this environment and without anything that looks like one."""
+    """The text without any credential of this environment or configuration, and without anything that looks like one."""
     for name, value in os.environ.items():
         if len(value) >= 8 and _SECRET_NAME.search(name):
             text = text.replace(value, "[redacted]")
-    return _LOOKS_SECRET.sub("[redacted]", text)
+    return _LOOKS_SECRET.sub("[redacted]", credentials.redact(text))
 
 
 def _until(date: str, now: datetime) -> float | None:

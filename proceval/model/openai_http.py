@@ -149,9 +149,12 @@ def _redirected(status: int, headers: Mapping[str, str]) -> str:
 
 
 def _message(text: str) -> str:
-    """The words of an error body: `error.message` where it has that shape, the body itself elsewhere."""
+    """The words of an error body: `error.message` and its codes where it has that shape, the body itself elsewhere."""
     try:
         error = json.loads(text)["error"]
-        return str(error["message"]) + (f" ({error['code']})" if error.get("code") else "")
+        details = error.get("details")
+        found = (error.get("code"), error.get("type"), details.get("error_code") if isinstance(details, dict) else None)
+        codes = ", ".join(dict.fromkeys(str(code) for code in found if code))
+        return str(error["message"]) + (f" ({codes})" if codes else "")
     except (ValueError, KeyError, TypeError, AttributeError):
         return text[:2000]
