@@ -22,7 +22,7 @@ def table(place: Place) -> Any:
     found = []
     for number, folder in enumerate(place.folders):
         rows = columns.mutants(folder)
-        found.append(rows.append_column("folder", pa.array([number] * rows.num_rows, pa.int32())))
+        found.append(rows.append_column("folder", pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows)))
     whole = pa.concat_tables(found, promote_options="permissive").unify_dictionaries().combine_chunks()
     if len(found) > 1:
         whole = _first_home(whole)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from proceval import sandboxing
 from proceval.errors import InputError, Malformed
 from proceval.problem import prove
 from proceval.protocols import Family, Instance, Judgement, Proof, Prover
@@ -43,7 +44,7 @@ class Desk:
     def start(self) -> None:
         """Fork what has to be forked; call it on the main thread."""
         self._clerk = Worker(self._handle, **{**self.prover.limits, "wall_s": CLERK_WALL_S})
-        self.sandbox.start()
+        sandboxing.start(self.sandbox)
 
     def close(self) -> None:
         if self._clerk is not None:

@@ -66,7 +66,7 @@ def table(place: Place) -> Any:
             arms = [variant if arm == "default" else f"{arm}, {variant}" for arm in rows["arm"].to_pylist()]
             rows = rows.set_column(rows.schema.get_field_index("arm"), "arm", pa.array(arms, pa.string()))
             rows = columns.compact(rows, ["arm"])
-        found.append(rows.append_column("folder", pa.array([number] * rows.num_rows, pa.int32())))
+        found.append(rows.append_column("folder", pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows)))
     return pa.concat_tables(found, promote_options="permissive").unify_dictionaries().combine_chunks()
 
 

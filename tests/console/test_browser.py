@@ -111,9 +111,8 @@ def test_runs(page: Any, address: str) -> None:
 
 
 def test_every_contestant_has_its_own_line_however_long_its_name(page: Any, tmp_path: Path, run: Path) -> None:
-    jobs = {}
     for number, prompt in enumerate(("short", "long")):
-        job = jobs[prompt] = Path(shutil.copytree(run, tmp_path / "outputs" / "sweep" / f"{number}-{prompt}"))
+        job = Path(shutil.copytree(run, tmp_path / "outputs" / "sweep" / f"{number}-{prompt}"))
         said = [f"track.system_prompt=/home/me/where/prompts/of/this/project/lie/{prompt}.j2"]
         (job / "status.json").write_text(json.dumps({"exit_status": 0, "overrides": said}))
     with screenshots.served(tmp_path, f"dataset={tmp_path / 'outputs'}") as own:
@@ -121,7 +120,7 @@ def test_every_contestant_has_its_own_line_however_long_its_name(page: Any, tmp_
         settled(page, "Leaderboard")
         board = page.locator(".js-plotly-plot").first
         board.locator(".ytick text").nth(1).wait_for()
-        shown = board.locator(".ytick text").all_inner_texts()
+        shown = board.locator(".ytick text").all_text_contents()
         assert sorted(text.rpartition("/")[2] for text in shown) == ["long.j2", "short.j2"]
         heights = {round(mark.bounding_box()["y"]) for mark in board.locator(".points path").all()}
         assert len(heights) == 2, "no mark is drawn over another"
