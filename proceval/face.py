@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from proceval import config
+from proceval import config, sandboxing
 from proceval.errors import InputError
 from proceval.folder import read
 from proceval.problem import prove as prove_instance
@@ -52,7 +52,7 @@ def score(problem: Problem, text: str, *overrides: str) -> Any:
     settings = config.compose(*overrides)
     track = config.build(settings["track"], "track")
     sandbox = config.build(settings["sandbox"], "sandbox")
-    sandbox.start()
+    sandboxing.start(sandbox)
     completion = Completion(
         text=text, finish_reason="stop", prompt_tokens=None, completion_tokens=None, cost_usd=None, latency_s=0.0
     )

@@ -14,6 +14,7 @@ records.jsonl      one Response a line: what was paid for
 faults.jsonl       requests that failed for good; retried by the next run
 verdicts.jsonl     one Verdict a line, recomputed from the records
 records.parquet    responses and verdicts joined
+sandbox.json       which layers the verdicts' sandbox lacked on this machine
 summary.json, report.md, figures/, wandb/, status.json
 """
 

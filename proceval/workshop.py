@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from proceval.errors import InputError, Unscored
+from proceval.errors import InputError, ProcevalError, Unscored
 from sandbox.contract import Limits
-from sandbox.conversation import SandboxFault
+from sandbox.conversation import Refused, SandboxFault
 from sandbox.workspace import Workspace, needed_in
 
 _OURSELVES = str(Path(__file__).resolve().parent)
@@ -44,6 +44,8 @@ class Workshop:
         self._processes, self._disk_bytes, self._temporary_bytes = processes, disk_bytes, temporary_bytes
         self._environment, self._programmes, self._degraded = environment, programmes, degraded
         self._at_once = at_once
+        self.missing_layers: tuple[str, ...] = ()
+        """What the commands of the workspaces so far had to do without."""
         self._runs: tuple[Path, ...] = ()
         self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
 
@@ -71,7 +73,7 @@ class Workshop:
         they are installed.
 
         Raises CaseFault when the folder cannot be copied, a command of `setup` fails or leaves what cannot be kept,
-        Unscored for the sandbox's own failures, here and inside the block.
+        Unscored for the sandbox's own failures, here and inside the block, InputError for a layer that may not be missing.
         """
         async with self._place() if waiting else contextlib.nullcontext():
             try:
@@ -79,15 +81,16 @@ class Workshop:
             except ValueError as error:
                 raise CaseFault(f"the fixture cannot be copied: {error}") from error
             except SandboxFault as error:
-                raise Unscored(f"workspace: {error}") from error
+                raise _fault(error) from error
             try:
                 for command in setup:
                     await self._set_up(workspace, command)
                 await self._settle(workspace)
                 yield workspace
             except SandboxFault as error:
-                raise Unscored(f"workspace: {error}") from error
+                raise _fault(error) from error
             finally:
+                self.missing_layers = tuple(dict.fromkeys((*self.missing_layers, *workspace.missing_layers())))
                 _close(workspace)
 
     def _place(self) -> asyncio.Semaphore:
@@ -126,6 +129,12 @@ class Workshop:
             raise CaseFault(
                 f"setup failed ({ended}): {' '.join(command.split())[:200]}" + (f": {said}" if said else "")
             )
+
+
+def _fault(error: SandboxFault) -> ProcevalError:
+    if isinstance(error, Refused):
+        return InputError(f"track.workspace: {error}")
+    return Unscored(f"workspace: {error}")
 
 
 def _close(workspace: Workspace) -> None:

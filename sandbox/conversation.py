@@ -27,6 +27,10 @@ class SandboxFault(Exception):
     """The sandbox itself failed; never the guest's doing."""
 
 
+class Refused(SandboxFault):
+    """This machine has not what was asked for: a layer that may not be missing, or the whole sandbox."""
+
+
 @dataclass(frozen=True)
 class Death:
     """How a guest ended: `os.wait` status, None when it could not be learnt, and its CPU seconds in all."""

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from sandbox.conversation import SandboxFault
+from sandbox.conversation import Refused
 
 GUEST_FLAGS = ("-s", "-S", "-P", "-B")
 """No site-packages, user folder, script folder on the path or bytecode files; not -I, which ignores the hash seed."""
@@ -29,10 +29,10 @@ def guest_environment(home: str) -> dict[str, str]:
 
 
 def report_missing(name: str, missing: tuple[str, ...], degraded: str) -> None:
-    """Name missing layers on stderr, or raise SandboxFault when `degraded` is "refuse"."""
+    """Name missing layers on stderr, or raise Refused, a SandboxFault, when `degraded` is "refuse"."""
     if not missing:
         return
     text = f"sandbox {name} runs without: {'; '.join(missing)}"
     if degraded == "refuse":
-        raise SandboxFault(f"{text} (refused, because degraded=refuse)")
+        raise Refused(f"{text} (refused, because degraded=refuse)")
     print(f"WARNING: {text}", file=sys.stderr, flush=True)

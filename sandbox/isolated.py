@@ -14,7 +14,7 @@ import time
 
 from sandbox import forkserver, namespaces, reaper, scratch, syscalls
 from sandbox.contract import Execution, Job, Limits
-from sandbox.conversation import START_S, Death, SandboxFault, converse
+from sandbox.conversation import START_S, Death, Refused, SandboxFault, converse
 from sandbox.interpreter import GUEST_FLAGS, guest_environment, interpreter, report_missing
 from sandbox.waiting import Lender, Steps, Wait, adrive, drive
 
@@ -61,7 +61,7 @@ class Isolated:
             if self._missing is not None:
                 return
             if sys.platform != "linux":
-                raise SandboxFault("sandbox isolated needs Linux; choose sandbox=process here")
+                raise Refused("sandbox isolated needs Linux; choose sandbox=process here")
             try:
                 for server in self._servers:
                     server.spawn()

@@ -120,6 +120,10 @@ class Workspace:
         """The same on the event loop; cancelling kills the command and all its processes."""
         return await adrive(self._run(command, environment or {}, limits or self.limits))
 
+    def missing_layers(self) -> tuple[str, ...]:
+        """The layers that its commands run without, as far as commands have been run."""
+        return self._told
+
     def listener(self) -> socket.socket:
         """A socket, the caller's to close, on which the host serves the commands; its port is on their loopback.
 

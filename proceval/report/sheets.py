@@ -34,6 +34,7 @@ def heading(summary: Plain) -> list[str]:
     lines = [", ".join(parts)] if parts else []
     setup = summary.get("setup")
     lines += [", ".join(f"{key} {value}" for key, value in setup.items())] if setup else []
+    lines += _layers(summary.get("sandbox") or {})
     missing = {name: what for name, what in summary["missing"].items() if not _own_cases(summary) or name in OF_ALL}
     if missing:
         lacking = ", ".join(f"{name} ({what})" for name, what in missing.items())
@@ -48,6 +49,13 @@ def heading(summary: Plain) -> list[str]:
             f"! records.jsonl: no answer for {lost} of the samples that verdicts.jsonl judges; records were lost"
         )
     return lines
+
+
+def _layers(sandbox: Plain) -> list[str]:
+    """What the verdicts' sandbox and the workspaces were without."""
+    found = [(f"sandbox {sandbox.get('sandbox')}", sandbox.get("missing_layers"))]
+    found.append(("workspaces", sandbox.get("workspace_missing_layers")))
+    return [f"! {name} ran without: {'; '.join(map(str, layers))}" for name, layers in found if layers]
 
 
 def _own_cases(summary: Plain) -> bool:

@@ -4,6 +4,7 @@
     exit_status      what the run ended with (0, 1 finding, 3 unscored, ...), or null
     git_commit       or null outside a checkout
     versions         of proceval, Python, solvers and packages
+    sandbox          its name, missing_layers, workspace_missing_layers (null: no workspaces), or null
     setup            short names of the parts that made it: model, strategy, track, sandbox, ..., or null
     missing          files this run does not have: {name: what is therefore not known}
     torn             files whose last line was cut short: {name: number of that line}
@@ -37,11 +38,12 @@ from proceval.report.evidence import (
 )
 from proceval.report.run import READ, Run, replace, sample_key
 from proceval.report.scores import summarise_scores
+from proceval.sandboxing import recorded
 from proceval.schema import SCHEMA_VERSION
 
 SECTIONS = (
-    "missing", "torn", "generation", "problems", "guesses", "rejected", "proofs", "audit", "responses", "review", "agent",
-    "scores",
+    "missing", "torn", "generation", "problems", "guesses", "rejected", "proofs", "audit", "responses", "sandbox", "review",
+    "agent", "scores",
 )  # fmt: skip
 """What `summarise` gives."""
 
@@ -89,6 +91,7 @@ def summarise(run: Run, ks: Sequence[int]) -> Plain:
         "proofs": summarise_proofs(run.certificates(), known) if has("certificates/index.jsonl") else None,
         "audit": summarise_audit(run.audits(), problems) if has("audit.jsonl") else None,
         "responses": _responses(run, {sample_key(v) for v in verdicts if v.turns}) if has("records.jsonl") else None,
+        "sandbox": recorded(run.path),
         "review": review.summarise(run, verdicts),
         "agent": agent.summarise(verdicts),
         "scores": summarise_scores(verdicts, ks) if verdicts else None,

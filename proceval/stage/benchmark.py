@@ -20,6 +20,7 @@ class Benchmark:
 
     def check(self, folder: RunFolder) -> None:
         self.steps["evaluate"].check_models()
+        self.steps["evaluate"].check_sandbox()
         if folder.dataset is not None and self.steps["evaluate"].track.proved:
             folder.source()
             self.steps.pop("generate", None)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from proceval import sandboxing
 from proceval.audit.mutate import Candidate as Edit
 from proceval.audit.template import template
 from proceval.errors import Finding, InputError, Malformed
@@ -70,7 +71,7 @@ class Demo:
         family = next(iter(self.families["graphs"].values()))
         tier = next((name for name in SHOWN if name in family.tiers), family.tiers[0])
         screen = Screen(pause_s=self.pause_s if sys.stdout.isatty() else 0.0)
-        self.sandbox.start()  # forks, and so does the worker, before the event loop exists
+        sandboxing.start(self.sandbox)  # forks, and so does the worker, before the event loop exists
         try:
             with Worker(lambda job, section: self._work(family, tier, job, section), **self.prover.limits) as worker:
                 screen.title(family.name, tier, self.seed)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from proceval import provenance
+from proceval import provenance, sandboxing
 from proceval.conftree import config_dir, offline
 from proceval.errors import ProviderError
 from proceval.folder import RunFolder
@@ -70,7 +70,7 @@ class Doctor:
     def _sandbox(self) -> bool:
         from sandbox.contract import Job
 
-        self.sandbox.start()
+        sandboxing.start(self.sandbox)
         job = Job(
             code="def double(x):\n    return 2 * x\n",
             entry_point="double",

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from proceval import folder as files
+from proceval import sandboxing
 from proceval.errors import Finding, InputError
 from proceval.folder import ANSWERED, RunFolder
 from proceval.nearest import filled
@@ -62,21 +63,28 @@ class Evaluate:
         self.writes = not getattr(track, "listing", False)
 
     def check_models(self) -> None:
-        """Raises InputError for a model that is not made for this track, or lacks a key, a package or weights.
+        """Raises InputError for a model that is not made for this track, lacks a key, a package or weights, or the price
+        that a budget in dollars needs.
 
         A dry run, which asks nobody, only says what is lacking; recorded answers are judged again without their model.
         """
         asked = [(self.model, str(self.track.mode)), *((judge, "judge") for judge in self.track.judges())]
         for model, mode in asked if self.writes else ():
             suits(model, mode)
-            complaint = None if self.rescore else lacks(model)
+            complaint = None if self.rescore else lacks(model) or self.engine.unpriced(model)
             if complaint and not self.dry_run:
                 raise InputError(complaint)
             if complaint:
                 progress.say(f"! {complaint}; this forecast needs none, the run will")
 
+    def check_sandbox(self) -> None:
+        """Start it, before the first problem is made. Raises InputError where a layer is missing that may not be."""
+        if self.writes and not self.dry_run:
+            sandboxing.start(self.sandbox)
+
     def check(self, folder: RunFolder) -> None:
         self.check_models()
+        self.check_sandbox()
         if self.rescore and not filled(folder / "records.jsonl"):
             raise InputError(
                 f"rescore=true: no recorded answer in {shown(folder.path)}{folder.nearest(ANSWERED, 'records.jsonl')}"
@@ -99,7 +107,7 @@ class Evaluate:
             }
             progress.say("forecast " + ", ".join(f"{key} {value}" for key, value in said.items()))
             return 0
-        self.sandbox.start()  # forks before the event loop and the model's client exist
+        sandboxing.start(self.sandbox)  # forks before the event loop and the model's client exist
         scorer = self.track.scorer(self.sandbox)
         planned = len(problems) * len(self.track.arms) * self.samples
         with progress.bar("evaluate", planned) as advance:
@@ -115,6 +123,8 @@ class Evaluate:
                 rescore=self.rescore,
                 say=lambda line: progress.say(f"evaluate {line}"),
             )
+        workspaces = getattr(self.track, "missing_layers", lambda: None)()
+        files.write_atomically(folder / sandboxing.RECORD, sandboxing.record(self.sandbox, workspaces))
         self.sandbox.close()
         if report.resumed and not self.rescore:
             progress.say(

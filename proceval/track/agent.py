@@ -216,6 +216,10 @@ class Agent:
         weights = {one.criterion.id: one.weight for one in case.rubric}
         return tuple(g.model_copy(update={"weight": weights[g.id]}) for g in ruling.grades), ruling.fault
 
+    def missing_layers(self) -> tuple[str, ...]:
+        """The layers that workspaces have been without."""
+        return self._workshop.missing_layers
+
     def trials(self, say: Any) -> bool:
         """stage=selftest, before any model is looked at: nothing to try without workspaces."""
         return True

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from proceval import folder as files
+from proceval import sandboxing
 from proceval.folder import RunFolder
 from proceval.model.scripted_agent import Behaviour, ScriptedAgent
 from proceval.schema import AgentCase, Verdict
@@ -15,7 +16,7 @@ MUST_PASS = ("gold", "clumsy")
 
 def run(track: Any, folder: RunFolder, *, engine: Any, sandbox: Any, say: Callable[[str], None]) -> int:
     """Every behaviour on every case that has what it needs; 1 when one went the wrong way, 3 when one stayed unscored."""
-    sandbox.start()
+    sandboxing.start(sandbox)
     scorer = track.scorer(sandbox)
     wrong = unscored = 0
     for behaviour in get_args(Behaviour):

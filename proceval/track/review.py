@@ -279,6 +279,10 @@ class Review:
         """Say in the run folder which judges graded which rubrics, so that a report can look for their stamps."""
         review_stamp.note(run_folder, self._stamps, self._judges, self.suite.cases)
 
+    def missing_layers(self) -> tuple[str, ...]:
+        """The layers that workspaces have been without."""
+        return self._workshop.missing_layers
+
     def trials(self, say: Any) -> bool:
         """stage=selftest, before any model is looked at: whether all is rejected that must be."""
         from proceval.track.review_selftest import hold
