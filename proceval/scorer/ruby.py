@@ -3,6 +3,9 @@ r"""Ruby's regular expressions in Python's notation.
 The two differ where it hurts in silence: `^` and `$` are ends of lines in Ruby, `\z` is not Python's before 3.14, `\Z` means
 something else, `(?m)` is Python's `(?s)`, `\d`, `\w` and `\s` are ASCII. What has no counterpart is refused by name:
 sub-expression calls, absent operators, `\K`, `\X`, `\G`, properties, nested classes and `&&`. POSIX classes are ASCII here.
+
+Repeats differ, too (Oniguruma's RE documentation, section 4): a `+` behind `{n,m}` repeats that again where Python gives
+nothing back, and a `?` behind `{n}` makes it optional where Python makes it lazy; `{,}` stands for itself.
 """
 
 import re
@@ -26,6 +29,7 @@ _POSIX = {
     "xdigit": "0-9a-fA-F",
 }  # fmt: skip
 _UNSUPPORTED = {"K", "X", "G", "g", "p", "P", "M", "C", "c", "N", "O", "y", "Y"}
+_MOST_REPEATS = 100_000
 _FLAGS = {"i": "i", "m": "s", "x": "x"}
 
 
@@ -54,32 +58,68 @@ class _Translation:
     def __init__(self, pattern: str):
         self.pattern, self.at = pattern, 0
         self.out: list[str] = []
-        self.groups: list[tuple[int, bool]] = []
-        """For every open group: brackets to close at its end, and whether spaces in it count for nothing."""
+        self.groups: list[tuple[int, bool, int]] = []
+        """For every open group: brackets to close at its end, whether spaces in it count for nothing, and where it begins."""
+        self.atom: int | None = None
+        """Where in `out` that begins which a repeat would repeat; None where there is nothing."""
+        self.repeated: str | None = None
+        """The repeat that it ends in already."""
 
     def whole(self) -> str:
         closing, extended = 0, False
         while self.at < len(self.pattern):
             sign = self._next()
-            if sign == "\\":
-                self._escape()
-            elif sign == "[":
-                self._bracket()
-            elif sign == "(":
+            if sign == "(":
                 closing, extended = self._open(closing, extended)
             elif sign == ")":
                 if not self.groups:
                     raise Untranslatable("a ) that closes nothing")
                 self.out.append(")" * (closing + 1))
-                closing, extended = self.groups.pop()
+                closing, extended, self.atom = self.groups.pop()
+                self.repeated = None
             elif sign == "#" and extended:
                 end = self.pattern.find("\n", self.at)
                 self.at = len(self.pattern) if end < 0 else end
-            else:
-                self.out.append({"^": _LINE_START, "$": _LINE_END}.get(sign, sign))
+            elif sign in " \t\n\r\f\v" and extended:
+                self.out.append(sign)
+            elif sign not in "*+?{" or not self._repeat(sign):
+                self._atom(sign)
         if self.groups:
             raise Untranslatable("a ( that nothing closes")
         return "".join(self.out) + ")" * closing
+
+    def _atom(self, sign: str) -> None:
+        """What a repeat behind it would repeat; behind `|` it would have nothing."""
+        self.atom, self.repeated = None if sign == "|" else len(self.out), None
+        if sign == "\\":
+            self._escape()
+        elif sign == "[":
+            self._bracket()
+        else:
+            self.out.append({"^": _LINE_START, "$": _LINE_END, "{": r"\{"}.get(sign, sign))
+
+    def _repeat(self, sign: str) -> bool:
+        """Take a repeat; False for a brace that stands for itself. A repeat of a repeat has the first one in a group."""
+        counted = self._take(r"([0-9]+)\}|(?!,\})[0-9]*,[0-9]*\}") if sign == "{" else None
+        if sign == "{" and counted is None:
+            return False
+        written = sign + counted[0] if counted else sign
+        if any(int(number) > _MOST_REPEATS for number in re.findall(r"\d+", written)):
+            raise Untranslatable(f"{written} is more than {_MOST_REPEATS} times")
+        # Ruby takes `{n}` as it is, `{n,m}` may be lazy, and the short ones may be lazy or possessive.
+        behind = self._take(r"[?+]" if counted is None else "" if counted[1] else r"\?")
+        written += behind[0] if behind else ""
+        if self.atom is None:
+            raise Untranslatable(f"there is nothing that {written} repeats")
+        if self.repeated is not None:
+            if "{" not in self.repeated + written:
+                raise Untranslatable(
+                    f"{written} behind {self.repeated} repeats a repeat; write (?:...) around the first"
+                )
+            self.out[self.atom :] = ["(?:", *self.out[self.atom :], ")"]
+        self.out.append(written)
+        self.repeated = written
+        return True
 
     def _next(self) -> str:
         self.at += 1
@@ -100,6 +140,9 @@ class _Translation:
         if name := self._take(r"k<([A-Za-z_]\w*)>|k'([A-Za-z_]\w*)'"):
             self.out.append(f"(?P={name[1] or name[2]})")
             return
+        if number := self._take(r"x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|0[0-7]{0,2}|[0-7]{3}|[1-9][0-9]?"):
+            self.out.append("\\" + number[0])
+            return
         sign = self._next()
         if sign in _UNSUPPORTED or sign == "k":
             raise Untranslatable(f"\\{sign} has no counterpart here")
@@ -112,11 +155,13 @@ class _Translation:
         """Behind an opening bracket: what is open inside, and whether it is extended."""
         if self._take(r"\?#[^)]*\)"):
             return closing, extended
+        begins = len(self.out)
         if flags := self._take(r"\?([imx]*)(?:-([imx]+))?([:)])"):
             on, off = ("".join(_FLAGS[flag] for flag in flags[n] or "") for n in (1, 2))
             inside = "x" in on or (extended and "x" not in off)
             opened = f"(?{on}{'-' + off if off else ''}:"
             if flags[3] == ")":
+                self.atom = self.repeated = None
                 if not on and not off:
                     return closing, extended
                 self.out.append(opened)
@@ -133,7 +178,8 @@ class _Translation:
         else:
             self.out.append("(")
             inside = extended
-        self.groups.append((closing, extended))
+        self.groups.append((closing, extended, begins))
+        self.atom = self.repeated = None
         return 0, inside
 
     def _bracket(self) -> None:
