@@ -87,7 +87,7 @@ class Desk:
         try:
             return await asking.requests.ask(request, paid)
         except ProviderError as error:
-            if error.kind != "not_asked":
+            if error.kind not in ("not_asked", "budget"):
                 self._record_fault(asking, key, error)
             raise
 

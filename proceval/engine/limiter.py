@@ -167,6 +167,9 @@ class Window:
         return entry.sent + entry.delay_s + self._span
 
 
+_MORE = "; the same command with a larger budget goes on from here"
+
+
 class Exhausted(Exception):
     """The budget admits no further request; the message says which limit and what was spent."""
 
@@ -245,9 +248,9 @@ class Budget:
                     "its usage; use budget_tokens"
                 )
             if self.spent_usd >= self._usd or self.spent_usd + self._held_usd + hold.usd > self._usd:
-                asked = f"{self.spent_usd:.6f} spent, and it may cost {hold.usd:.6f}"
+                asked = f"{self.spent_usd:.6f} spent, and it may cost {hold.usd:.6f}{_MORE}"
                 return f"budget_usd={self._usd} has no room for another request: {asked}"
         if self._tokens is not None and self.spent_tokens + self._held_tokens + hold.tokens > self._tokens:
-            asked = f"{self.spent_tokens} spent, and it may take {hold.tokens}"
+            asked = f"{self.spent_tokens} spent, and it may take {hold.tokens}{_MORE}"
             return f"budget_tokens={self._tokens} has no room for another request: {asked}"
         return None

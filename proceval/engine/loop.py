@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from proceval.engine.estimate import completion_bound, prompt_tokens
+from proceval.engine.estimate import against, completion_bound, prompt_tokens
 from proceval.engine.limiter import Budget, Gate, Window
 from proceval.engine.plan import Plan
 from proceval.engine.report import EngineReport
@@ -23,7 +23,6 @@ from proceval.engine.responses import Responses
 from proceval.engine.run import Run
 from proceval.errors import InputError
 from proceval.protocols import Case, Model, Scorer, Strategy, Track
-from proceval.schema import Json
 from proceval.store import lock
 
 T = TypeVar("T")
@@ -67,7 +66,7 @@ class Engine:
             "give_up_after": give_up_after,
         }
         self._requests_per_minute, self._tokens_per_minute = requests_per_minute, tokens_per_minute
-        self._budget_usd, self._budget_tokens = budget_usd, budget_tokens
+        self.budget_usd, self.budget_tokens = budget_usd, budget_tokens
         self._scoring_workers, self._scoring_queue = scoring_workers, scoring_queue
         self._fsync_s = fsync_s
 
@@ -88,10 +87,10 @@ class Engine:
         """Ask for every sample that has no answer in `folder` yet, score all, and write verdicts.jsonl.
 
         With `rescore` only recorded answers are judged: `model` and `strategy` say whose are meant, the model is never
-        called, and a sample without an answer stays unscored. `say` is given the first failed request in one line. Start
-        the sandbox on the main thread before. Raises InputError when another process holds the folder, two problems share
-        an id, or there is nothing to judge again;
-        StorageError when the disk refuses a record; Unscored when the scorer fails its canary.
+        called, and a sample without an answer stays unscored. `say` is given single lines: the forecast where there is a
+        budget, and the first failed request. Start the sandbox on the main thread before. Raises InputError when another
+        process holds the folder, two problems share an id, or there is nothing to judge again; StorageError when the disk
+        refuses a record; Unscored when the scorer fails its canary.
         """
         plan = Plan(problems, arms=track.arms, samples=samples)
         if track.mode != scorer.mode:
@@ -102,6 +101,8 @@ class Engine:
             responses = Responses(folder / "records.jsonl", fsync_s=self._fsync_s)
             stack.callback(responses.close)
             budget = self._budget(responses)
+            if not rescore and len(responses) < len(plan):
+                self._tell(problems, model, strategy, track, samples, say)
             run = Run(
                 plan=plan,
                 model=model,
@@ -121,18 +122,30 @@ class Engine:
             stack.callback(run.close)
             return run_to_end(run.rescore() if rescore else run.evaluate())
 
+    def unpriced(self, model: Model) -> str | None:
+        """One sentence where a budget in dollars cannot be kept since this model's price is not known, or None."""
+        if self.budget_usd is None or model.cost_usd(1, 1) is not None:
+            return None
+        return (
+            f"engine.budget_usd={self.budget_usd:g} cannot be kept: the price of {model.id} is unknown; openai_http and "
+            "command take prices (model.usd_per_million_prompt_tokens, model.usd_per_million_completion_tokens), and "
+            "engine.budget_tokens needs none"
+        )
+
     def forecast(
         self, problems: Sequence[Case], *, model: Model, strategy: Strategy, track: Track, samples: int
-    ) -> dict[str, Json]:
-        """What a run from nothing asks for: samples, requests, first prompts' tokens (about), cost.
+    ) -> dict[str, float | None]:
+        """What a run from nothing asks for: samples, requests, tokens of first prompts (about) and answers, cost, budget.
 
         `cost_usd_at_most` prices every request with its first prompt and the longest answer the parameters allow; later
-        turns of a repair carry longer prompts, which it does not foresee. null where price or bound is unknown.
+        turns of a repair carry longer prompts, which it does not foresee. null where price or bound is unknown. Budgets
+        are there where they are set. Judges are not counted.
         """
         plan = Plan(problems, arms=track.arms, samples=samples)
         fewest, most = getattr(track, "requests", None) or strategy.requests
         free = model.cost_usd(1_000_000, 1_000_000) == 0  # however long
-        bound = 0 if free else completion_bound(model.parameters)
+        longest = completion_bound(model.parameters)
+        bound = 0 if free else longest
         tokens, cost = 0, None if bound is None else 0.0
         for problem in problems:
             for arm in track.arms:
@@ -145,12 +158,26 @@ class Engine:
             "requests_fewest": len(plan) * fewest,
             "requests_most": len(plan) * most,
             "prompt_tokens_estimate": tokens * samples * fewest,
+            "prompt_tokens_most_estimate": tokens * samples * most,
+            "completion_tokens_at_most": None if longest is None else len(plan) * most * longest,
             "cost_usd_at_most": None if cost is None else cost * samples * most,
+            **{name: limit for name, limit in self._budgets().items() if limit is not None},
         }
+
+    def _budgets(self) -> dict[str, float | None]:
+        return {"budget_usd": self.budget_usd, "budget_tokens": self.budget_tokens}
+
+    def _tell(
+        self, problems: Sequence[Case], model: Model, strategy: Strategy, track: Track, samples: int, say: Say
+    ) -> None:
+        """The forecast beside the budget, before the first request; a run without a budget says nothing."""
+        if any(limit is not None for limit in self._budgets().values()):
+            found = self.forecast(problems, model=model, strategy=strategy, track=track, samples=samples)
+            say(f"forecast {against(found)}" + ("; judges are not counted" if track.judges() else ""))
 
     def _budget(self, responses: Responses) -> Budget:
         """The whole run's, judges included."""
-        budget = Budget(usd=self._budget_usd, tokens=self._budget_tokens)
+        budget = Budget(usd=self.budget_usd, tokens=self.budget_tokens)
         for tokens, cost_usd in responses.spent:
             budget.spend(tokens, cost_usd)
         return budget

@@ -16,7 +16,7 @@ class EngineReport:
     planned: int
     """Samples asked for: problems x arms x samples."""
     outcomes: Mapping[str, int]
-    """Samples by outcome; provider_fault, judge_fault and sandbox_fault are the unscored ones."""
+    """Samples by outcome; those of schema.UNSCORED are the unscored ones."""
     requests: int
     """Answers paid for in this pass."""
     attempts: int

@@ -78,6 +78,8 @@ class Requests:
         """Failed attempts by kind, those that a retry made good included."""
         self.stopped: str | None = None
         """Why nothing more is sent in this run, or None."""
+        self._unasked = "not_asked"
+        """The kind of error for whoever comes after that."""
         self._stop = asyncio.Event()
 
     async def ask(self, request: Request, paid: Paid) -> Completion:
@@ -87,7 +89,7 @@ class Requests:
         try:
             hold = await self.budget.reserve(prompt + self._longest, self._model.cost_usd(prompt, self._longest))
         except Exhausted as reason:
-            self.stop(str(reason))
+            self.stop(str(reason), unasked="budget")
             raise self._not_asked() from reason
         try:
             return await self._persist(request, prompt + self._longest, hold, paid)
@@ -195,9 +197,10 @@ class Requests:
                 row = self._failed_in_a_row
                 self.stop(f"{row} requests in a row were given up, the last with {error.kind}: {error}")
 
-    def stop(self, reason: str) -> None:
+    def stop(self, reason: str, *, unasked: str = "not_asked") -> None:
         """Send nothing more in this run; the first reason given is the one reported."""
-        self.stopped = self.stopped or reason
+        if self.stopped is None:
+            self.stopped, self._unasked = reason, unasked
         self._stop.set()
         self.window.close()
 
@@ -206,7 +209,7 @@ class Requests:
             raise self._not_asked()
 
     def _not_asked(self) -> ProviderError:
-        return ProviderError("not_asked", f"not asked: {self.stopped}")
+        return ProviderError(self._unasked, f"not asked: {self.stopped}")
 
 
 class _Failed(Exception):

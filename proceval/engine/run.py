@@ -293,7 +293,7 @@ async def _owned(work: Awaitable[T], unanswered: str) -> T | Judgement:
     try:
         return await work
     except ProviderError as error:
-        return _fault(unanswered, f"{error.kind}: {error}")
+        return _fault("budget" if error.kind == "budget" else unanswered, f"{error.kind}: {error}")
     except Unscored as error:
         return _fault("sandbox_fault", str(error))
     except ProcevalError:

@@ -63,8 +63,8 @@ def by_family(summary: Plain) -> Sheet:
     return Sheet("Scores by family", columns, rows)
 
 
-OF_TRACKS = ("failed", "rewrote", "turn_limit", "case_fault")
-"""Outcomes that only reviews and agents can have."""
+UNUSUAL = ("failed", "rewrote", "turn_limit", "case_fault", "budget")
+"""Outcomes that only reviews, agents and runs with a budget can have: not told where they did not occur."""
 
 
 def failures(summary: Plain) -> Sheet:
@@ -79,7 +79,7 @@ def failures(summary: Plain) -> Sheet:
     rows = [
         (name, owners[name], *(whole(cell["outcomes"].get(name, 0)) for cell in cells.values())) for name in present
     ]
-    absent = [name for name in owners if name not in present and name not in OF_TRACKS]
+    absent = [name for name in owners if name not in present and name not in UNUSUAL]
     notes = [f"did not occur: {', '.join(absent)}"] if absent else []
     return Sheet("Outcomes and whose they are", ("outcome", "owner", *cells), tuple(rows), tuple(notes))
 

@@ -91,8 +91,8 @@ class RequestFault(Record):
     attempts: int
 
 
-Fault = Literal["none", "model", "provider", "judge", "sandbox", "case"]
-"""Who owns a failure. `case`: the case itself is broken, as when its set-up fails; never the model's."""
+Fault = Literal["none", "model", "provider", "judge", "sandbox", "case", "budget"]
+"""Who owns a failure. `case`: the case itself is broken, as when its set-up fails; `budget`: nobody was asked any more."""
 
 Outcome = Literal[
     "passed",
@@ -111,13 +111,14 @@ Outcome = Literal[
     "judge_fault",
     "sandbox_fault",
     "case_fault",
+    "budget",
 ]
-"""The last four are nobody's answer: they stay unscored and are never in a denominator.
+"""The last five are nobody's answer: they stay unscored and are never in a denominator.
 
 Of reviews and agents: `failed` is a criterion or a check that did not hold, `rewrote` a review that changed the files,
-`turn_limit` an agent that used up its requests.
+`turn_limit` an agent that used up its requests. `budget`: the run's budget had no room for another request.
 """
-UNSCORED = ("provider_fault", "judge_fault", "sandbox_fault", "case_fault")
+UNSCORED = ("provider_fault", "judge_fault", "sandbox_fault", "case_fault", "budget")
 
 
 class TestResult(Record):

@@ -8,7 +8,11 @@ import pytest
 
 from proceval.engine.limiter import Budget, Exhausted, Gate, Window
 from proceval.engine.requests import backoff_s
+from proceval.errors import InputError
 from proceval.model.gold import Gold
+from proceval.protocols import Judgement
+from proceval.schema import Message
+from proceval.track.solve import Solve
 from tests.arena import evaluate, problem, quick, solve
 
 
@@ -141,7 +145,8 @@ def test_a_dollar_budget_holds_what_an_answer_may_cost_and_not_what_the_first_on
     assert "budget_usd=1.0 has no room for another request: 0.901000 spent" in str(report.stopped)
     dear = Priced(max_tokens=1001)
     report = evaluate(problems, tmp_path / "b", model=dear, engine=quick(budget_usd=1.0))
-    assert (dear.asked, report.outcomes) == (0, {"provider_fault": 30})
+    assert (dear.asked, report.outcomes, report.exit_status) == (0, {"budget": 30}, 3)
+    assert {(v.fault, v.scored, v.detail[:11]) for v in report.verdicts} == {("budget", False, "budget: not")}
     assert "it may cost 1.001" in str(report.stopped)
 
 
@@ -179,6 +184,66 @@ def test_progress_counts_to_the_plan(tmp_path: Any) -> None:
     assert seen == [(n, 10) for n in range(1, 11)]
 
 
+@pytest.mark.parametrize(
+    ("budgets", "priced", "told"),
+    [
+        ({}, True, None),
+        ({"budget_usd": 9.0}, True, "at most 3.0000 USD, budget_usd=9 holds it"),
+        ({"budget_usd": 2.9}, True, "at most 3.0000 USD, budget_usd=2.9 may end it early"),
+        ({"budget_tokens": 100_000}, False, "at most 3,000 completion tokens, an unknown price, budget_tokens=100000 holds"),
+        ({"budget_tokens": 3_000}, True, "at most 3.0000 USD, budget_tokens=3000 may end it early"),
+    ],
+)  # fmt: skip
+def test_a_run_with_a_budget_tells_its_forecast_before_it_asks(
+    tmp_path: Any, budgets: dict[str, float], priced: bool, told: str | None
+) -> None:
+    said: list[str] = []
+    model = Priced(max_tokens=100)
+    if not priced:
+        model.cost_usd = lambda prompt, completion: None  # type: ignore[method-assign]
+    problems, engine = [problem(n) for n in range(30)], quick(**budgets, give_up_after=1)
+    for problems_asked in (problems, problems[:1]):
+        evaluate(problems_asked, tmp_path, model=model, engine=engine, say=said.append)
+    assert len(said) == (told is not None), "once, and not where everything is on record"
+    assert told is None or told in said[0]
+    assert told is None or "at most 30 requests, about " in said[0]
+
+
+def test_answers_of_no_known_length_may_end_a_token_budget_early(tmp_path: Any) -> None:
+    said: list[str] = []
+    evaluate([problem(0)], tmp_path, model=Gold(id="g"), engine=quick(budget_tokens=10**9), say=said.append)
+    assert (
+        "answers of unknown length, at most 0.0000 USD, budget_tokens=1000000000 may end it early: what it" in said[0]
+    )
+
+
+def test_a_judge_that_the_budget_has_no_room_for_is_nobodys_fault(tmp_path: Any) -> None:
+    class Judged(Solve):
+        def judges(self) -> tuple[Any, ...]:
+            return (dear,)
+
+        async def judge(self, task: Any, submission: Any, scorer: Any, ask: Any) -> Judgement:
+            await ask(0, (Message(role="user", content="good?"),), 0)
+            raise AssertionError("the judge was paid")
+
+    dear, said = Priced(max_tokens=2000), []
+    track = Judged(mode="code", system_prompt=None, messages=[], template=None)
+    report = evaluate(
+        [problem(0)], tmp_path, model=Priced(max_tokens=10), track=track, engine=quick(budget_usd=1.0), say=said.append
+    )
+    assert (report.outcomes, report.requests, dear.asked) == ({"budget": 1}, 1, 0)
+    assert said[0].endswith("; judges are not counted")
+
+
+def test_where_the_provider_stopped_the_run_the_unasked_are_the_providers(endpoint: Any, tmp_path: Any) -> None:
+    from tests.arena import http_model
+
+    endpoint.script(status=401, body="no")
+    engine = quick(concurrency=1, budget_tokens=10**9)
+    report = evaluate([problem(n) for n in range(5)], tmp_path, model=http_model(endpoint.base_url), engine=engine)
+    assert report.outcomes == {"provider_fault": 5}
+
+
 def test_a_forecast_pays_nothing_and_says_what_it_does_not_know() -> None:
     from proceval.strategy.sequential_repair import SequentialRepair
     from tests.arena import http_model
@@ -190,6 +255,51 @@ def test_a_forecast_pays_nothing_and_says_what_it_does_not_know() -> None:
     assert (known["samples"], known["requests_fewest"], known["requests_most"]) == (15, 15, 60)
     prompt = known["prompt_tokens_estimate"] / 15
     assert known["cost_usd_at_most"] == pytest.approx(60 * (prompt * 1 + 256 * 2) / 1e6)
+    assert known["completion_tokens_at_most"] == 60 * 256
     unknown = quick().forecast(problems, model=http_model("http://127.0.0.1:9/v1"), **parts)
     assert unknown["cost_usd_at_most"] is None
     assert quick().forecast(problems, model=Gold(id="g"), **parts)["cost_usd_at_most"] == 0, "free, however long"
+
+
+WORDS = ("model=openai_http", "model.id=m", "model.base_url=http://127.0.0.1:9/v1", "count=1", "engine.budget_usd=1")
+
+
+def test_a_dollar_budget_without_a_price_is_refused_before_anything_is_made(proceval: Any, tmp_path: Any) -> None:
+    run = proceval(*WORDS)
+    assert run.returncode == 2
+    assert run.stderr.startswith("proceval: engine.budget_usd=1 cannot be kept: the price of m is unknown; ")
+    assert len(run.stderr.splitlines()) == 1
+    assert not list(tmp_path.rglob("dataset.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("priced", "judge_priced", "budget", "refused"),
+    [
+        (1.0, 0.0, 1.0, None),
+        (1.0, None, 1.0, "price of judge is"),
+        (None, 0.0, 1.0, "price of m is"),
+        (None, None, 0, None),
+    ],
+)
+def test_a_judge_needs_a_price_too(priced: Any, judge_priced: Any, budget: float, refused: str | None) -> None:
+    from proceval.stage.evaluate import Evaluate
+    from tests.arena import http_model
+
+    def model(price: Any, name: str) -> Any:
+        prices = {"usd_per_million_prompt_tokens": price, "usd_per_million_completion_tokens": price}
+        return http_model("http://127.0.0.1:9/v1", id=name, **prices)
+
+    class Judged(Solve):
+        def judges(self) -> tuple[Any, ...]:
+            return (model(judge_priced, "judge"),)
+
+    stage = Evaluate(
+        engine=quick(budget_usd=budget or None),
+        track=Judged(mode="code", system_prompt=None, messages=[], template=None),
+        model=model(priced, "m"), strategy=None, sandbox=None, samples=1, limit=None, dry_run=False, rescore=False,
+    )  # fmt: skip
+    if refused is None:
+        stage.check_models()
+        return
+    with pytest.raises(InputError, match=refused):
+        stage.check_models()

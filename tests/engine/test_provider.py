@@ -215,6 +215,7 @@ def test_a_token_budget_ends_the_run_and_a_larger_one_goes_on(endpoint: Endpoint
     assert "budget_tokens=700" in first.stopped
     assert first.exit_status == 3
     assert 0 < first.requests * 25 <= 700
+    assert first.outcomes == {"wrong_answer": first.requests, "budget": 40 - first.requests}
     again = evaluate(many(40), tmp_path, model=model, engine=quick(budget_tokens=700))
     assert again.requests == 0, "what a resumed run has spent before counts"
     last = evaluate(many(40), tmp_path, model=model, engine=quick(budget_tokens=10_000))
