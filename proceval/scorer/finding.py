@@ -47,7 +47,8 @@ class Key(Record):
     reference: str
     """The contract as code: a whole Python module."""
     lines: tuple[int, ...]
-    """Lines of the file that the edit touches, counted from 1; none where there is no edit."""
+    """Lines of the file that the bug's edit wrote, counted from 1; where it left a statement out, those on both sides of the
+    gap; none where there is no bug."""
     operator: str | None
     """Of the mutant that makes the bug."""
     witness: dict[str, Json] | None

@@ -10,7 +10,7 @@ from proceval.audit.standard import Standard
 from proceval.protocols import Family
 from proceval.seeding import rng
 from proceval.track.procedural.extract import extract_helper
-from proceval.track.procedural.refactor import edited_lines, rewrite
+from proceval.track.procedural.refactor import Change, changes, rewrite
 from proceval.track.procedural.rewrites import RULES
 from tests.audit.conftest import FAMILIES
 
@@ -117,7 +117,7 @@ def test_twins_stay_twins() -> None:
     for number in range(30):
         found = rewrite((honest, edited), family.entry_point, rng("twins", number), 6)
         assert len(found.steps) == 6
-        assert len(edited_lines(*found.texts)) == 1, found.steps
+        assert [len(change.lines) for change in changes(*found.texts)] == [1], found.steps
         assert len(set(found.steps)) == 6
 
 
@@ -125,7 +125,29 @@ def test_a_deleted_statement_leaves_no_trace() -> None:
     honest = "def f(n):\n    a = 1\n    n += a\n    return n\n"
     found = rewrite((honest, honest.replace("n += a", "pass")), "f", rng("none"), 0)
     assert found.texts[1] == "def f(n):\n    a = 1\n    return n\n"
-    assert edited_lines(*found.texts) == (3,)
+    assert changes(*found.texts) == (Change(("    n += a",), (), (2, 3)),)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wanted"),
+    [
+        ("a\nb\nc", "a\nx\nc", [("b", "x", (2,))]),
+        ("a\nb\nc", "a\nb\nb\nc", [("", "b", (3,))]),
+        ("a\nb\nb\nc", "a\nb\nc", [("b", "", (2, 3))]),
+        ("a\nb\nc", "b\nc", [("a", "", (1,))]),
+        ("a\nb\nc", "a\nb", [("c", "", (2,))]),
+        ("a\nb\nc\nd", "a\nx\nd", [("b c", "x", (2,))]),
+        ("a\nb\nc\nd", "a\nx y\nz\nd", [("b c", "x y z", (2, 3))]),
+        ("a\nb\nc\nd\ne", "a\nx\nc\ne", [("b", "x", (2,)), ("d", "", (3, 4))]),
+        ("a\nb", "a\nb", []),
+        ("x\ny\nx\ny\nq\nx\ny\nx\ny", "x\ny\nx\ny\nx\ny\nx\ny", [("q", "", (4, 5))]),
+    ],
+)
+def test_a_change_is_the_least_that_differs(
+    before: str, after: str, wanted: list[tuple[str, str, tuple[int, ...]]]
+) -> None:
+    found = [(" ".join(change.gone), " ".join(change.come), change.lines) for change in changes(before, after)]
+    assert found == wanted
 
 
 def test_equal_seeds_give_equal_rewritings() -> None:

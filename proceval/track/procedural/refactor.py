@@ -22,6 +22,16 @@ class Rewritten:
     """Rule and place of each rewriting, in order."""
 
 
+@dataclass(frozen=True)
+class Change:
+    """One place where a text differs from another: nothing is gone where lines were inserted, nothing come where deleted."""
+
+    gone: tuple[str, ...]
+    come: tuple[str, ...]
+    lines: tuple[int, ...]
+    """Those that have come, counted from 1 in the text that has them; else the lines before and behind the gap."""
+
+
 def rewrite(texts: Sequence[str], entry_point: str, rng: Random, steps: int, first: str | None = None) -> Rewritten:
     """Up to `steps` rewritings at places that all texts have in common, each rule as likely as any other.
 
@@ -52,14 +62,27 @@ def rewrite(texts: Sequence[str], entry_point: str, rng: Random, steps: int, fir
     return Rewritten(tuple(_written(_without_idle_lines(module)) for module in modules), tuple(done))
 
 
-def edited_lines(honest: str, edited: str) -> tuple[int, ...]:
-    """Lines of `edited`, counted from 1, that differ from `honest`; for lines that are gone the one that follows."""
-    matcher = difflib.SequenceMatcher(None, honest.splitlines(), edited.splitlines(), autojunk=False)
-    lines: set[int] = set()
-    for tag, _, _, start, end in matcher.get_opcodes():
-        if tag != "equal":
-            lines |= set(range(start + 1, max(end, start + 1) + 1))
-    return tuple(sorted(lines))
+def changes(before: str, after: str) -> tuple[Change, ...]:
+    """All places where `after` differs from `before`, from the top."""
+    old, new = before.splitlines(), after.splitlines()
+    # What both begin and end with is set aside first: difflib alone may pair repeated lines so that innocent ones differ.
+    head = _alike(old, new)
+    tail = _alike(old[head:][::-1], new[head:][::-1])
+    matcher = difflib.SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False)
+    found: list[Change] = []
+    for tag, start, end, first, last in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        gone, come, line = old[head + start : head + end], new[head + first : head + last], head + first + 1
+        lines = range(line, line + len(come)) if come else range(max(line - 1, 1), min(line, len(new)) + 1)
+        found.append(Change(tuple(gone), tuple(come), tuple(lines)))
+    return tuple(found)
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _without_idle_lines(module: ast.Module) -> ast.Module:

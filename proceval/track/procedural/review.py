@@ -13,10 +13,10 @@ from proceval.protocols import Instance
 from proceval.schema import Json
 from proceval.scorer.finding import Key
 from proceval.seeding import rng, text_digest
-from proceval.track.procedural.refactor import Rewritten, edited_lines, rewrite
+from proceval.track.procedural.refactor import Change, Rewritten, changes, rewrite
 from proceval.track.procedural.stock import Shelf, Tried
 
-VERSION = 1
+VERSION = 2
 """Raised whenever equal seeds no longer give equal cases."""
 TIERS: dict[str, tuple[float, float, int]] = {"easy": (0.5, 1.01, 2), "medium": (0.2, 0.5, 4), "hard": (0.0, 0.2, 6)}
 """A bug is of the tier where low <= share of the small instances that show it < high; and how much is rewritten."""
@@ -35,10 +35,8 @@ class Made:
     """The file under review."""
     prompt: str
     key: Key
-    remarks: tuple[str, ...]
-    """The lines that the key names, as they stand in the file, for the rubric."""
-    right: str
-    """What stands in those lines in the twin."""
+    change: Change | None
+    """From the harmless twin to this file, for the rubric; None in the harmless one."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,8 @@ def _drawn(shelves: Mapping[str, Shelf], tier: str, random: Random) -> _Pair | N
     if not honest.alike or buggy.row.fault is not None or not low <= buggy.revealed_by < high:
         return None
     witness = shelf.witness(buggy)
-    if witness is None or not edited_lines(rewritten.texts[1], rewritten.texts[2]):
+    # A helper cut out around the bug may carry it into its parameters; a case has one place that is wrong.
+    if witness is None or len(changes(*rewritten.texts[1:])) != 1:
         return None
     harmless = next((m for m in shelf.harmless if m.edited + "\n" == texts[1]), None)
     return _Pair(shelf, bug, harmless, rewritten, buggy, witness)
@@ -122,13 +121,13 @@ def _cases(pair: _Pair, tier: str, number: int, random: Random) -> tuple[Made, M
         "rewritings": pair.rewritten.steps,
         "tested": len(pair.shelf.tests),
     }
-    lines = edited_lines(honest, buggy)
+    [change] = changes(honest, buggy)
     given, expected, actual = pair.witness
     bug = Key(
         truth="bug",
-        lines=lines,
+        lines=change.lines,
         operator=pair.bug.operator,
-        witness={"line": lines[0], "input": given, "expected": expected, "actual": actual},
+        witness={"line": change.lines[0], "input": given, "expected": expected, "actual": actual},
         revealed_by=round(pair.tried.revealed_by, 4),
         proof=_proof(pair, buggy),
         **common,
@@ -148,11 +147,9 @@ def _cases(pair: _Pair, tier: str, number: int, random: Random) -> tuple[Made, M
         contract="\n> ".join(pair.shelf.family.statement.strip().splitlines()).replace("> \n", ">\n"),
         example=", ".join(f'"{name}": ...' for name in pair.shelf.family.parameters),
     )
-    shown = tuple(buggy.splitlines()[line - 1].strip() for line in lines if line <= len(buggy.splitlines()))
-    right = "; ".join(honest.splitlines()[line - 1].strip() for line in edited_lines(buggy, honest))
     cases = (
-        Made(names[0], names[1], tier, buggy, prompt, bug, shown, right),
-        Made(names[1], names[0], tier, honest, prompt, clean, (), ""),
+        Made(names[0], names[1], tier, buggy, prompt, bug, change),
+        Made(names[1], names[0], tier, honest, prompt, clean, None),
     )
     return cases if names[0] < names[1] else (cases[1], cases[0])
 
@@ -162,13 +159,16 @@ def _proof(pair: _Pair, text: str) -> dict[str, Json] | None:
     if pair.harmless is None or pair.harmless.proof is None:
         return None
     original, honest, _ = pair.rewritten.texts
-    lines = [honest.splitlines()[line - 1].strip() for line in edited_lines(original, honest)]
-    if not set(lines) <= {line.strip() for line in text.splitlines()}:
+    made = changes(original, honest)
+    if not {(change.gone, change.come) for change in made} <= {
+        (change.gone, change.come) for change in changes(original, text)
+    }:
         return None
     return {
         "before": pair.harmless.before,
         "after": pair.harmless.after,
-        "lines": lines,
+        "lines": [line.strip() for change in made for line in change.come],
+        "missing": [line.strip() for change in made if not change.come for line in change.gone],
         "method": pair.harmless.proof.method,
         "bound": pair.harmless.proof.bound,
         "lemma": pair.harmless.proof.lemma,
