@@ -5,7 +5,7 @@ One run and a merge of shards both end here, so both give the same bytes.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
@@ -19,6 +19,10 @@ from proceval.protocols import Family
 from proceval.register import Register
 from proceval.schema import Rejection
 
+HOPELESS = 600
+"""Rejected attempts at the beginning of a cell, without a single problem, after which it is given up: with 200 attempts a
+candidate, three candidates."""
+
 
 class Shelf:
     """The distinct problems of one cell, taken in index order until there are enough."""
@@ -30,6 +34,8 @@ class Shelf:
         """Candidates that gave no problem at all."""
         self.tried = 0
         """Candidates looked at; those behind the one that filled the shelf are as if they had never been."""
+        self.given_up = False
+        """Whether its first candidates showed that more are in vain."""
 
     @property
     def missing(self) -> int:
@@ -87,9 +93,11 @@ def shelve(journal: Journal, asked: Mapping[Cell, int]) -> dict[Cell, Shelf]:
     shelves = {cell: Shelf(cell, number, taken) for cell, number in asked.items()}
     journal.forget_fates()
     for cell, shelf in shelves.items():
+        last = hopeless(journal, cell)
         for mark in journal.marks(cell):
-            if shelf.missing <= 0:
+            if shelf.missing <= 0 or shelf.given_up:
                 break
+            shelf.given_up = mark.number == last
             shelf.tried = mark.number + 1
             fate = shelf.offer(mark.problem_id, mark.shape)
             shelf.barren += fate == "barren"
@@ -97,15 +105,32 @@ def shelve(journal: Journal, asked: Mapping[Cell, int]) -> dict[Cell, Shelf]:
     return shelves
 
 
+def hopeless(journal: Journal, cell: Cell) -> int | None:
+    """The candidate with which a cell is given up, since up to it none of HOPELESS attempts gave a problem; or None.
+
+    It follows from the candidates in index order, and those behind it are as if they had never been: so it is the same
+    with any number of workers and shards.
+    """
+    spent = 0
+    for mark in journal.marks(cell):
+        if mark.shape is not None:
+            return None
+        spent += mark.rejections
+        if spent >= HOPELESS:
+            return mark.number
+    return None
+
+
 def more(shelves: Mapping[Cell, Shelf], most: int, barren: int) -> list[Ticket]:
     """Further candidates for cells that duplicates or rejections left short.
 
-    None from index `most` on, and none for a cell in which `barren` candidates gave no problem.
+    None from index `most` on, and none for a cell that was given up or in which `barren` candidates gave no
+    problem.
     """
     return [
         Ticket(name, tier, index)
         for (name, tier), shelf in shelves.items()
-        if shelf.barren < barren
+        if shelf.barren < barren and not shelf.given_up
         for index in range(shelf.tried, min(shelf.tried + shelf.missing, most))
     ]
 
@@ -134,9 +159,9 @@ def assemble(
         },
         "candidates": fates.total(),
         "rejected": dict(sorted(reasons.items())),
-        "machine_dependent": any(reason.startswith("solver_") for reason in reasons),
+        "machine_dependent": machine_dependent(reasons),
         "shortfalls": [
-            _shortfall(cell, shelf.found, families, counts[cell[0]])
+            shortfall(cell, shelf.found, families, counts[cell[0]])
             for cell, shelf in shelves.items()
             if shelf.found < counts[cell[0]]
         ],
@@ -159,7 +184,13 @@ def _rejections(journal: Journal, cells: Sequence[Cell], reasons: Counter[str]) 
         yield rejection
 
 
-def _shortfall(cell: Cell, found: int, families: Mapping[str, Family], count: int) -> dict[str, Any]:
+def machine_dependent(reasons: Iterable[str]) -> bool:
+    """Whether a kill switch fired, for a problem or for one of its companion tests."""
+    return any(reason.removeprefix("companion_").startswith("solver_") for reason in reasons)
+
+
+def shortfall(cell: Cell, found: int, families: Mapping[str, Family], count: int) -> dict[str, Any]:
+    """What generation.json says of a cell that has fewer problems than were asked for."""
     space = families[cell[0]].space(cell[1])
     if space is not None:
         known = f"the tier's space holds {space} distinct problems"

@@ -65,6 +65,8 @@ class Mark(NamedTuple):
     problem_id: str | None
     shape: str | None
     """The problem's identity up to relabelling."""
+    rejections: int
+    """Attempts that were rejected before there was a problem, or that were all there was."""
 
 
 class Journal:
@@ -74,8 +76,8 @@ class Journal:
         self.path = path
         self._paths = [path]
         self._index = Register(
-            "mark (family TEXT, tier TEXT, number INTEGER, file INTEGER, offset INTEGER, id TEXT, shape TEXT, fate TEXT,"
-            " PRIMARY KEY (family, tier, number)) WITHOUT ROWID"
+            "mark (family TEXT, tier TEXT, number INTEGER, file INTEGER, offset INTEGER, id TEXT, shape TEXT,"
+            " rejections INTEGER, fate TEXT, PRIMARY KEY (family, tier, number)) WITHOUT ROWID"
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_file():
@@ -106,7 +108,7 @@ class Journal:
 
     def marks(self, cell: Cell) -> Iterator[Mark]:
         """All that is known of a cell, in index order."""
-        columns = "number, file, offset, id, shape"
+        columns = "number, file, offset, id, shape, rejections"
         query = f"SELECT {columns} FROM mark WHERE family = ? AND tier = ? AND number >= ? ORDER BY number LIMIT ?"
         yield from map(Mark._make, self._index.pages(query, cell, 0))
 
@@ -171,6 +173,6 @@ class Journal:
         identity = entry.problem.id if entry.problem else None
         shape = entry.canonical[:SHAPE_DIGITS] if entry.canonical else identity
         self._index.put(
-            "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
-            *astuple(entry.ticket), file, offset, identity, shape,
+            "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+            *astuple(entry.ticket), file, offset, identity, shape, len(entry.rejections),
         )  # fmt: skip

@@ -11,10 +11,15 @@ from typing import Any
 import pytest
 
 from proceval import config
+from proceval import folder as files
+from proceval.assembly import HOPELESS, assemble, hopeless, more, shelve
 from proceval.errors import Finding
 from proceval.folder import RunFolder
+from proceval.journal import Entry, Journal
 from proceval.protocols import Proof
+from proceval.schema import Rejection
 from proceval.stage.generate import Generate
+from proceval.stage.merge import Merge
 
 
 class Unruly:
@@ -27,6 +32,8 @@ class Unruly:
         self.limits = {"cpu_s": 0.3, "wall_s": 30.0, "memory_bytes": 1 << 30}
 
     def certify(self, spec: Any, section: Any) -> Proof:
+        if self.deed == "gives up always":
+            return Proof(status="unknown", answer=None, reason="over_budget", solver=self.name, queries=(), texts={})
         proof: Proof = self.real.certify(spec, section)
         self.calls += 1
         if self.deed == "behaves" or self.calls % 2:
@@ -58,19 +65,32 @@ def parts() -> tuple[dict[str, Any], Any, Any]:
     )
 
 
-def _generate(tmp_path: Path, parts: Any, deed: str) -> RunFolder:
+def _stage(
+    parts: Any,
+    deed: str,
+    kind: type[Generate] = Generate,
+    *,
+    count: int = 1,
+    attempts: int = 3,
+    workers: int = 1,
+    shard: tuple[int, int] = (0, 1),
+) -> Generate:
     families, prover, audit = parts
-    stage = Generate(
+    return kind(
         track=SimpleNamespace(proved=True),
         families=families,
         prover=Unruly(prover, deed),
         audit=audit,
         seed=0,
-        count=1,
-        workers=1,
-        attempts=3,
-        shard={"count": 1, "index": 0},
+        count=count,
+        workers=workers,
+        attempts=attempts,
+        shard={"count": shard[1], "index": shard[0]},
     )
+
+
+def _generate(tmp_path: Path, parts: Any, deed: str) -> RunFolder:
+    stage = _stage(parts, deed)
     folder = RunFolder(path=tmp_path / "run", settings={}, inputs="x", outputs=tmp_path, dataset=None)
     with folder.open(fresh=False, writes=True):
         stage.run(folder)
@@ -94,6 +114,81 @@ def test_a_solver_that_fails_rejects_its_instance_with_the_reason(tmp_path, part
     assert facts["machine_dependent"] == reason.startswith("solver_")
     for line in (folder / "dataset.jsonl").read_text().splitlines():
         assert json.loads(line)["tests"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "marked"),
+    [
+        ("solver_wall in uniqueness query 1", True),
+        ("companion_solver_memory", True),
+        ("companion_over_budget", False),
+        ("rounds", False),
+    ],
+)
+def test_a_kill_switch_marks_the_set_wherever_it_fired(tmp_path, parts, reason, marked):
+    journal, cell = Journal(tmp_path / "journal"), {"family": "equilibrium_index", "difficulty": "easy"}
+    why = (Rejection(**cell, index=0, attempt=0, reason=reason),)
+    entry = Entry(**cell, index=0, problem=None, canonical=None, certificates=(), rejections=why)
+    journal.add(entry, files.line(entry))
+    folder = RunFolder(path=tmp_path, settings={}, inputs="x", outputs=tmp_path, dataset=None)
+    families = {name: family for group in parts[0].values() for name, family in group.items()}
+    assemble(folder, journal, families, [("equilibrium_index", "easy")], {"equilibrium_index": 1})
+    facts = json.loads((tmp_path / "generation.json").read_text())
+    assert (facts["rejected"], facts["machine_dependent"]) == ({reason: 1}, marked)
+    journal.close()
+
+
+def _barren(home: Path, parts: Any, workers: int, shards: int = 1) -> dict[str, bytes]:
+    """What is written where no instance can ever be proved."""
+    folder = RunFolder(path=home / "run", settings={}, inputs="x", outputs=home, dataset=None)
+    words: dict[str, Any] = {"count": 40, "attempts": 200, "workers": workers}
+    with folder.open(fresh=False, writes=True):
+        for index in range(shards if shards > 1 else 0):
+            _stage(parts, "gives up always", shard=(index, shards), **words).run(folder)
+        kind = Merge if shards > 1 else Generate
+        assert _stage(parts, "gives up always", kind, shard=(0, shards), **words).run(folder) == 1
+    return {name: (folder / name).read_bytes() for name in ("generation.json", "rejections.jsonl", "dataset.jsonl")}
+
+
+def test_a_cell_in_which_nothing_can_be_proved_is_given_up_and_says_so(tmp_path, parts, capsys):
+    made = _barren(tmp_path / "one", parts, workers=1)
+    facts, said = json.loads(made["generation.json"]), capsys.readouterr().err
+    assert (facts["candidates"], facts["rejected"]) == (3, {"over_budget": HOPELESS}), (
+        "not one of each problem asked for"
+    )
+    assert facts["shortfalls"][0]["sentence"].startswith("0 of the 40 problems asked for")
+    first = "generate easy equilibrium_index: no problem from candidate 0 in 200 attempts: 200 over_budget\n"
+    end = "generate easy equilibrium_index: given up, no problem in 600 attempts\n"
+    assert said.count(first) == said.count(end) == 1
+    assert said.index(first) < said.index(end)
+    assert said.count("no problem from candidate") == 1
+    assert _barren(tmp_path / "three", parts, workers=3) == made
+    assert _barren(tmp_path / "shards", parts, workers=2, shards=2) == made
+
+
+@pytest.mark.parametrize(
+    ("rejections", "shapes", "last"),
+    [
+        ([200, 200, 200, 200], [None] * 4, 2),
+        ([200, 200, 199], [None] * 3, None),
+        ([1] * 700, [None] * 700, 599),
+        ([0, 200, 200, 200], ["shape", None, None, None], None),
+        ([200, 200, 150, 200, 200], [None, None, "shape", None, None], None),
+    ],
+)
+def test_a_cell_is_hopeless_by_its_first_candidates_alone(tmp_path, rejections, shapes, last):
+    """One problem at the beginning, and the cell goes on as it always did."""
+    journal = Journal(tmp_path / "journal")
+    cell = {"family": "f", "difficulty": "easy"}
+    for index, (many, shape) in enumerate(zip(rejections, shapes, strict=True)):
+        why = tuple(Rejection(**cell, index=index, attempt=n, reason="over_budget") for n in range(many))
+        entry = Entry(**cell, index=index, problem=None, canonical=shape, certificates=(), rejections=why)
+        journal.add(entry, files.line(entry))
+    assert hopeless(journal, ("f", "easy")) == last
+    (shelf,) = shelve(journal, {("f", "easy"): 9}).values()
+    assert shelf.given_up == (last is not None)
+    assert bool(more({("f", "easy"): shelf}, most=5000, barren=1000)) != shelf.given_up
+    journal.close()
 
 
 def test_a_solver_that_contradicts_the_oracle_stops_the_run_and_leaves_a_bug_report(tmp_path, parts):

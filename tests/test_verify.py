@@ -1,6 +1,7 @@
 """stage=verify against tampering: whatever is changed in a stored dataset is found and named, hashes recomputed or not."""
 
 import gzip
+import hashlib
 import json
 import random
 import shutil
@@ -14,7 +15,9 @@ from proceval import config
 from proceval.errors import InputError
 from proceval.folder import RunFolder
 from proceval.problem import problem_id
+from proceval.report import parquet
 from proceval.seeding import text_digest
+from proceval.stage import recorded
 
 WORDS = ("difficulty=easy", "count=1")
 Row = dict[str, Any]
@@ -28,6 +31,8 @@ def made(tmp_path_factory) -> Path:
     folder = RunFolder(path=home / "run", settings=settings, inputs="x", outputs=home, dataset=None)
     with folder.open(fresh=True, writes=True):
         config.build(settings["stage"], "stage").run(folder)
+        folder.write_config(settings, identity="0" * 64, versions={}, git_commit=None)
+        parquet.write(folder.path)
     return folder.path
 
 
@@ -38,7 +43,10 @@ def stage() -> Any:
 
 @pytest.fixture
 def verify(tmp_path, stage, capsys) -> Callable[[Path], tuple[int, str]]:
-    """Exit status and findings of verifying a folder; bad input counts as status 2 with its sentence."""
+    """Exit status and findings of verifying a folder; bad input counts as status 2 with its sentence.
+
+    What it says beside the findings is in `verify.said`.
+    """
 
     def run(path: Path) -> tuple[int, str]:
         folder = RunFolder(path=tmp_path / "unused", settings={}, inputs="x", outputs=tmp_path, dataset=str(path))
@@ -46,7 +54,9 @@ def verify(tmp_path, stage, capsys) -> Callable[[Path], tuple[int, str]]:
             status = stage.run(folder)
         except InputError as error:
             return 2, str(error)
-        return status, capsys.readouterr().out
+        printed = capsys.readouterr()
+        run.said = printed.err  # type: ignore[attr-defined]
+        return status, printed.out
 
     return run
 
@@ -71,6 +81,13 @@ def _write(path: Path, rows: list[Row], *, rehash: bool) -> None:
 
 def test_an_untouched_dataset_holds(verify, made):
     assert verify(made) == (0, "")
+
+
+def _rehash(path: Path) -> None:
+    """Make generation.json fit the files again, as a careful forger would."""
+    facts = json.loads((path / "generation.json").read_text())
+    facts["sha256"] = {name: hashlib.sha256((path / name).read_bytes()).hexdigest() for name in facts["sha256"]}
+    (path / "generation.json").write_text(json.dumps(facts, indent=1) + "\n")
 
 
 CHANGES: dict[str, Callable[[Row], None]] = {
@@ -168,7 +185,7 @@ def _flips(data: bytes, count: int, seed: int) -> list[bytes]:
 @pytest.mark.parametrize("name", ["dataset.jsonl", "certificates/index.jsonl"])
 def test_one_flipped_byte_is_found_wherever_it_is(verify, copy, name):
     data = (copy / name).read_bytes()
-    for forged in _flips(data, 25, seed=1):
+    for forged in _flips(data, 16, seed=1):
         (copy / name).write_bytes(forged)
         assert verify(copy)[0] != 0, forged
 
@@ -255,3 +272,165 @@ def test_a_tampered_datum_of_a_direct_argument_is_named(verify, copy, family):
     mine["opinions"][0]["data_sha256"] = None
     index.write_text("".join(json.dumps(c) + "\n" for c in kept))
     assert where in verify(copy)[1]
+
+
+def _certified(path: Path, change: Callable[[Row], Row | None]) -> None:
+    """Change or drop certificates, and recompute the hashes."""
+    index = path / "certificates" / "index.jsonl"
+    items = [change(json.loads(line)) for line in index.read_text().splitlines()]
+    index.write_text("".join(json.dumps(item) + "\n" for item in items if item is not None))
+    _rehash(path)
+
+
+def test_opinions_that_nobody_asks_again_are_counted_aloud(verify, copy):
+    verify(copy)
+    assert "cvc5" not in verify.said
+    forged = {"by": "cvc5 9.9.9", "existence": "sat", "uniqueness": "unsat"}
+    total = len((copy / "certificates" / "index.jsonl").read_text().splitlines())
+    _certified(copy, lambda item: {**item, "opinions": [forged, *item["opinions"]]})
+    assert verify(copy) == (0, "")
+    assert f"verify   {total} opinions of cvc5 not asked again: give prover=z3_cvc5\n" in verify.said
+
+
+def test_a_test_taken_out_with_all_hashes_recomputed_is_noticed(verify, copy):
+    rows = _rows(copy)
+    assert [len(row["tests"]) for row in rows][0] == 3, "the settings ask for two companions"
+    gone = rows[0]["tests"].pop()
+    assert gone["origin"] == "targeted"
+    _write(copy, rows, rehash=True)
+    dropped = (rows[0]["id"], 2)
+    _certified(copy, lambda item: None if (item["problem_id"], item["test"]) == dropped else item)
+    (copy / "dataset.parquet").unlink()
+    assert verify(copy) == (1, "row 1, tests: 2 hidden tests; config.yaml asks for 3 at least\n")
+    report = {"problem_id": rows[0]["id"], "audit": "standard 1", "template_sha256": "", "fault": None}
+    mutant = dict.fromkeys(("before", "after", "kill_kind", "killed_by", "reason"))
+    mutant |= {"id": "m", "operator": "o", "tier": "gate", "line": 1, "column": 1, "before": "a", "after": "b"}
+    mutant |= {"fate": "killed", "kill_kind": "value", "killed_by": 2, "kills": [2]}
+    (copy / "config.yaml").unlink()
+    (copy / "audit.jsonl").write_text(json.dumps({**report, "mutants": [mutant]}) + "\n")
+    assert verify(copy) == (1, "row 1, tests: 2 hidden tests; test 2 kills a mutant in audit.jsonl\n")
+    (copy / "audit.jsonl").unlink()
+    assert verify(copy) == (0, ""), "nothing here tells, and that is said"
+    assert "a test taken out with its certificate cannot be noticed" in verify.said
+
+
+RECORDED: dict[str, tuple[Callable[[Row], Any], str]] = {
+    "a share": (
+        lambda facts: facts["guess_floor"][1].update(commonest_share=0.01),
+        "generation.json, guess_floor.1.commonest_share: 0.01, but ",
+    ),
+    "a cell less": (lambda facts: facts["guess_floor"].pop(), "generation.json, guess_floor: easy "),
+    "a rejection": (
+        lambda facts: facts.update(rejected={"ambiguous": 77}),
+        'generation.json, rejected: {"ambiguous": 77}, but rejections.jsonl holds {}',
+    ),
+    "a kill switch": (
+        lambda facts: facts.update(machine_dependent=True),
+        "generation.json, machine_dependent: true instead of false",
+    ),
+    "candidates": (lambda facts: facts.update(candidates=99), "generation.json, candidates: 99 instead of 7"),
+    "a shortfall": (
+        lambda facts: facts["shortfalls"].append({"family": "monotonic_split", "difficulty": "easy", "asked": 5}),
+        "generation.json, shortfalls: easy monotonic_split should not be there",
+    ),
+    "a key less": (lambda facts: facts.pop("candidates"), "generation.json: candidates is missing"),
+    "a key more": (lambda facts: facts.update(note="x"), "generation.json: note is no key of such a record"),
+    "lists": (
+        lambda facts: facts.update({key: [3] for key in facts}),
+        "generation.json, guess_floor: is no list of cells",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", RECORDED)
+def test_the_record_of_the_generation_is_counted_again(made, tmp_path, change):
+    settings = config.compose("stage=verify", *WORDS)
+    families = config.build(settings["stage"], "stage").families
+    for name in ("dataset.jsonl", "rejections.jsonl", "generation.json", "certificates/index.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(made / name, tmp_path / name)
+    told = recorded.settings(made)
+    assert list(recorded.record(tmp_path / "dataset.jsonl", families, told)) == []
+    facts = json.loads((tmp_path / "generation.json").read_text())
+    deed, sentence = RECORDED[change]
+    deed(facts)
+    (tmp_path / "generation.json").write_text(json.dumps(facts))
+    found = [f"{place}: {what}" for place, what in recorded.record(tmp_path / "dataset.jsonl", families, told)]
+    assert any(one.startswith(sentence) for one in found), found
+
+
+def test_a_shortfall_taken_out_of_the_record_is_noticed(verify, copy):
+    written = (copy / "config.yaml").read_text()
+    (copy / "config.yaml").write_text(written.replace("\ncount: 1\n", "\ncount: 2\n"))
+    status, found = verify(copy)
+    assert status == 1
+    assert found.count("generation.json, shortfalls: easy ") == found.count("should be there") == 7
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_row_that_is_no_json_any_more_is_one_difference_and_the_others_are_gone_through(verify, copy, place):
+    lines = (copy / "dataset.jsonl").read_text().splitlines()
+    lines[place] = lines[place].replace('"domain":', '"domain";', 1)
+    other = json.loads(lines[5])
+    lines[5] = json.dumps({**other, "statement": other["statement"] + " "})
+    (copy / "dataset.jsonl").write_text("\n".join(lines) + "\n")
+    status, found = verify(copy)
+    assert status == 1
+    assert f"row {place + 1}: dataset.jsonl, line {place + 1}: Invalid JSON: " in found
+    assert "at line 1 column" not in found
+    assert "row 6, statement: " in found
+    index = copy / "certificates" / "index.jsonl"
+    first, *rest = index.read_text().splitlines()
+    index.write_text("\n".join([first[:-9], *rest]) + "\n")
+    status, found = verify(copy)
+    assert "certificates/index.jsonl, line 1: Invalid JSON: " in found
+    assert "row 6, statement: " in found
+
+
+def test_what_is_no_dataset_is_bad_input(verify, copy):
+    whole = (copy / "dataset.jsonl").read_text()
+    for text, sentence in (("", "empty"), ('{"a": 1}\n{"b": 2}\n', "line 1, field"), (whole[:99], "line 1: cut short")):
+        (copy / "dataset.jsonl").write_text(text)
+        status, said = verify(copy)
+        assert status == 2
+        assert sentence in said
+
+
+def test_the_columns_are_held_against_the_rows(verify, copy):
+    import pyarrow.parquet as pq
+
+    path = copy / "dataset.parquet"
+    table = pq.read_table(path)
+    names = table.column_names
+    texts = table["statement"].to_pylist()
+    forged = [*texts[:2], texts[2] + ".", *texts[3:]]
+    pq.write_table(table.set_column(names.index("statement"), table.schema.field("statement"), [forged]), path)
+    assert verify(copy) == (1, "dataset.parquet: row 3 is not the one of dataset.jsonl: statement\n")
+    pq.write_table(table.slice(0, 5), path)
+    assert verify(copy) == (1, "dataset.parquet: has fewer rows than dataset.jsonl: row 6\n")
+    path.write_bytes(b"PAR1")
+    assert "dataset.parquet: cannot be read (" in verify(copy)[1]
+    path.unlink()
+    assert verify(copy) == (0, "")
+
+
+def test_no_flipped_bit_of_the_columns_goes_unnoticed(copy):
+    path = copy / "dataset.parquet"
+    data, draw = path.read_bytes(), random.Random(3)
+    assert list(recorded.table(copy / "dataset.jsonl")) == []
+    writer = data.index(b"parquet-cpp-arrow")  # who wrote the file: of another writer nothing is known but the rows
+    for _ in range(40):
+        place, bit = draw.randrange(len(data)), 1 << draw.randrange(8)
+        if not writer - 8 <= place < writer + 40:
+            path.write_bytes(data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :])
+            assert list(recorded.table(copy / "dataset.jsonl")), (place, bit)
+
+
+def test_a_time_in_a_compressed_text_is_named(verify, copy):
+    item = json.loads((copy / "certificates" / "index.jsonl").read_text().splitlines()[0])
+    sha256 = item["queries"][0]["smt_sha256"]
+    path = copy / "certificates" / sha256[:2] / f"{sha256}.smt2.gz"
+    path.write_bytes(path.read_bytes()[:4] + b"\1" + path.read_bytes()[5:])
+    status, found = verify(copy)
+    assert status == 1
+    assert f"{sha256}.smt2.gz: holds a time or a name" in found

@@ -7,7 +7,9 @@ One row is the same object in JSON Lines and in Parquet.
 
 import json
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
+from pathlib import Path
 from types import UnionType
 from typing import Any, Literal
 
@@ -24,6 +26,8 @@ Column = Any
 JSON = "json"
 """Column of canonical JSON text: published as `string`."""
 FATES = ("killed", "timeout", "equivalent", "duplicate", "survived", "broken")
+MISSING: Any = object()
+"""In the place of a row that a file does not have."""
 _SIMPLE = {str: "string", int: "int64", float: "float64", bool: "bool"}
 
 
@@ -120,6 +124,31 @@ def arrow_schema() -> Any:
 
     told = json.dumps({"info": {"features": features(COLUMNS)}}, separators=(",", ":"))
     return pa.schema([(name, arrow(kind)) for name, kind in COLUMNS.items()], metadata={"huggingface": told})
+
+
+def differing(path: Path, schema: Any, rows: Iterable[Row | None], beside: str) -> Iterator[str]:
+    """A Parquet file against the rows of the file beside it: schema, then every row and field; None stands for any row.
+
+    A file that cannot be read is a difference too.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.ParquetFile(path)
+        if not table.schema_arrow.equals(schema, check_metadata=True):
+            yield "does not have the schema of this version of proceval"
+            return
+        found: Iterator[Row] = (row for batch in table.iter_batches(1024) for row in batch.to_pylist())
+        for number, (one, other) in enumerate(zip_longest(found, rows, fillvalue=MISSING), 1):
+            if MISSING in (one, other):
+                yield f"has {'fewer' if one is MISSING else 'more'} rows than {beside}: row {number}"
+                return
+            names = [name for name in schema.names if one[name] != other[name]] if other is not None else []
+            if names:
+                yield f"row {number} is not the one of {beside}: {', '.join(names)}"
+    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError) as error:
+        yield f"cannot be read ({' '.join(str(error).split())[:150]})"
 
 
 def _stored(kind: str) -> str:

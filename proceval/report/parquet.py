@@ -68,17 +68,21 @@ def dataset_schema() -> Any:
 
 def dataset_rows(run: Run) -> Iterator[Row]:
     """Problems in the order of the dataset."""
-    for problem in run.problems():
-        yield {
-            **problem.model_dump(include={"id", "family", "family_version", "domain", "difficulty", "entry_point"}),
-            "statement": printable(problem.statement),
-            "parameters": list(problem.parameters),
-            "arguments": canonical(problem.arguments),
-            "expected": canonical(problem.expected),
-            "reference": printable(problem.reference),
-            "examples": [_test(test) for test in problem.examples],
-            "tests": [_test(test) for test in problem.tests],
-        }
+    yield from map(dataset_row, run.problems())
+
+
+def dataset_row(problem: Problem) -> Row:
+    """One problem's row of dataset.parquet."""
+    return {
+        **problem.model_dump(include={"id", "family", "family_version", "domain", "difficulty", "entry_point"}),
+        "statement": printable(problem.statement),
+        "parameters": list(problem.parameters),
+        "arguments": canonical(problem.arguments),
+        "expected": canonical(problem.expected),
+        "reference": printable(problem.reference),
+        "examples": [_test(test) for test in problem.examples],
+        "tests": [_test(test) for test in problem.tests],
+    }
 
 
 def _test(test: Test) -> Row:

@@ -6,6 +6,7 @@ nor the other cells can change it. Work runs in forked, killable workers; the pa
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -16,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from proceval import folder as files
-from proceval.assembly import Shelf, assemble, more, shelve, wanted
+from proceval.assembly import HOPELESS, Shelf, assemble, hopeless, more, shelve, wanted
 from proceval.conftree import config_dir, family_of
 from proceval.errors import Finding, InputError, Malformed
 from proceval.folder import RunFolder
@@ -74,6 +75,8 @@ class Generate:
         self.counts = {name: count[name] if isinstance(count, dict) else count for name in self.families}
         self.workers = workers or os.cpu_count() or 1
         self.cells: list[Cell] = [(name, tier) for name, family in self.families.items() for tier in family.tiers]
+        self.told = set[Cell]()
+        """Cells of which it was said that they cost attempts without a problem."""
         self.shards, self.shard = shard["count"], shard["index"]
         self.then = ["stage=merge"] if self.shards > 1 else ["stage=audit"]
         if not 0 <= self.shard < self.shards:
@@ -183,8 +186,10 @@ class Generate:
         self, certificates: Path, folder: RunFolder, journal: Journal, tickets: Callable[[], Iterator[Ticket]]
     ) -> None:
         left = sum(ticket not in journal for ticket in tickets())
+        given_up = {cell for cell in self.cells if hopeless(journal, cell) is not None}
+        worth = (t for t in tickets() if t not in journal and (t.family, t.difficulty) not in given_up)
         # Two readers of one stream: the pool runs ahead by a few tickets, which is all that is held of them.
-        waiting, given = tee(ticket for ticket in tickets() if ticket not in journal)
+        waiting, given = tee(worth)
         with (
             Pool(self._candidate, workers=self.workers, **self.prover.limits) as pool,
             progress.bar("generate", left) as advance,
@@ -203,6 +208,14 @@ class Generate:
                     rejections=tuple(Rejection(**asdict(ticket), attempt=n, reason=r) for n, r in found.rejections),
                 )
                 journal.add(entry, files.line(entry))
+                if found.problem is None:
+                    cell = (ticket.family, ticket.difficulty)
+                    if cell not in self.told:
+                        _tell(ticket, found)
+                        self.told.add(cell)
+                    if cell not in given_up and hopeless(journal, cell) is not None:
+                        progress.say(f"generate {cell[1]} {cell[0]}: given up, no problem in {HOPELESS} attempts")
+                        given_up.add(cell)
                 advance(number)
 
     def _received(self, folder: RunFolder, ticket: Ticket, reply: Reply) -> Candidate:
@@ -252,3 +265,13 @@ class Generate:
                 return found.with_rejections(rejected)
             rejected.append((attempt, found.reason or "unknown"))
         return Candidate(rejections=tuple(rejected))
+
+
+def _tell(ticket: Ticket, barren: Candidate) -> None:
+    """Why a candidate gave no problem, on the screen: with most of them like it a run takes long and finds little."""
+    counts = Counter(reason for _, reason in barren.rejections)
+    why = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
+    progress.say(
+        f"generate {ticket.difficulty} {ticket.family}: no problem from candidate {ticket.index}"
+        f" in {counted(counts.total(), 'attempt')}: {why}"
+    )

@@ -4,13 +4,11 @@ Each row is rebuilt: statement and reference from the family, the specification 
 the solver, the oracle and the reference. Whatever differs is named by row and field.
 """
 
-import gzip
 import os
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import tee
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from proceval import folder as files
 from proceval.errors import InputError, Malformed
@@ -21,8 +19,6 @@ from proceval.register import Register
 from proceval.release import overlap
 from proceval.release.content import (
     Fault,
-    ReadData,
-    Unreadable,
     answers,
     argued,
     content,
@@ -34,18 +30,14 @@ from proceval.release.content import (
 )
 from proceval.release.write import is_release
 from proceval.schema import Certificate, Opinion, Problem
-from proceval.seeding import text_digest
-from proceval.stage import progress
+from proceval.stage import progress, recorded, stored
 from proceval.stage.push import passes
 from proceval.words import counted
 from sandbox.worker import Pool, Reply
 
-TEXT_BYTES = 1 << 28
-"""No text of a certificate is longer: unpacking stops here."""
-
 
 class Verify:
-    """Prints every difference as `row N, field: sentence`; exit status 1 when there is one."""
+    """Prints every difference as `row N, field: sentence` or `file: sentence`; exit status 1 when there is one."""
 
     writes = False
     then: Sequence[str] = ()
@@ -66,7 +58,7 @@ class Verify:
 
     def check(self, folder: RunFolder) -> None:
         if not (folder.dataset and is_release(Path(folder.dataset))):
-            folder.source()
+            stored.dataset(folder)
 
     def run(self, folder: RunFolder) -> int:
         if self.against is not None:
@@ -74,31 +66,12 @@ class Verify:
         if folder.dataset and is_release(Path(folder.dataset)):
             release, limits = Path(folder.dataset), self.prover.limits
             return int(not passes(release, self.families, self.prompts, "all", self.workers, limits))
-        source = folder.source()
-        register = self._evidence(source)
-        total = sum(1 for _ in folder.problems())
-        found = rows = 0
-        with (
-            Pool(self._row, workers=self.workers, **self.prover.limits) as pool,
-            progress.bar("verify", total) as advance,
-        ):
-            problems, ahead = tee(folder.problems())
-            jobs = ((problem, _certificates(register, problem), source) for problem in ahead)
-            for rows, (reply, problem) in enumerate(zip(pool.map(jobs), problems, strict=True), 1):
-                faults = [*self._once(problem, rows, register), *self._told(reply)]
-                for field, sentence in faults:
-                    print(f"row {rows}, {field}: {sentence}")
-                found += len(faults)
-                advance(rows)
-        for sentence in self._record(source, rows):
-            print(f"generation.json: {sentence}")
-            found += 1
-        strangers = "SELECT DISTINCT problem FROM evidence WHERE problem NOT IN (SELECT id FROM seen) ORDER BY problem"
-        for (stranger,) in register.rows(strangers):
-            print(f"certificates/index.jsonl: certificate for {stranger}, which the dataset does not hold")
-            found += 1
-        register.close()
-        progress.say(f"verify   {counted(rows, 'problem')} proved again with {self.prover.name}: differences: {found}")
+        file = stored.dataset(folder)
+        total = sum(1 for _ in files.each(file, Problem))
+        found = 0
+        for found, (place, sentence) in enumerate(self._faults(file, total), 1):  # noqa: B007 - the last one counts
+            print(f"{place}: {sentence}")
+        progress.say(f"verify   {counted(total, 'problem')} proved again with {self.prover.name}: differences: {found}")
         return 1 if found else 0
 
     def _ours(self, folder: RunFolder) -> Callable[[], Iterator[Problem]]:
@@ -106,31 +79,45 @@ class Verify:
         place = folder.dataset
         return lambda: overlap.problems(place) if place and is_release(Path(place)) else folder.problems()
 
-    def _record(self, source: Path, rows: int) -> Iterator[str]:
-        """The files against what their generation recorded: rows or tests that were taken out leave no other trace."""
-        if not (source / "generation.json").is_file():
+    def _faults(self, file: Path, total: int) -> Iterator[Fault]:
+        """Whatever is wrong with the dataset in `file`, whose lines are `total`, and with the files beside it."""
+        source = file.parent
+        told = recorded.settings(source)
+        register, damaged, seconds = stored.evidence(source)
+        suites = recorded.Suites(source, told)
+        yield from damaged
+        yield from self._rows(file, total, register, suites)
+        yield from suites.faults
+        if (source / recorded.RECORD).is_file():
+            yield from recorded.record(file, self.families, told)
+        else:
             progress.say("verify   no generation.json here: rows or tests that were taken out cannot be noticed")
-            return
-        recorded = files.facts(source)
-        if recorded["problems"] != rows:
-            yield f"{recorded['problems']} problems were generated, the dataset holds {rows}"
-        for name, sha256 in recorded["sha256"].items():
-            if not (source / name).is_file() or files.file_digest(source / name) != sha256:
-                yield f"{name} is not the file that was generated"
+        yield from recorded.table(file)
+        yield from stored.strangers(register)
+        register.close()
+        suites.close()
+        if (limit := suites.limit()) is not None:
+            progress.say(f"verify   {limit}")
+        if seconds and getattr(self.prover, "second", None) is None:
+            progress.say(f"verify   {counted(seconds, 'opinion')} of cvc5 not asked again: give prover=z3_cvc5")
 
-    def _evidence(self, source: Path) -> Register:
-        """Every certificate by its problem, and room for the problems seen: neither has to fit into memory."""
-        if not (source / "certificates" / "index.jsonl").is_file():
-            raise InputError(
-                f"{source / 'certificates' / 'index.jsonl'}: no such file; a dataset without certificates cannot be verified"
-            )
-        found = Register(
-            "evidence (problem TEXT, number INTEGER, certificate TEXT, PRIMARY KEY (problem, number)) WITHOUT ROWID",
-            "seen (id TEXT PRIMARY KEY, row INTEGER) WITHOUT ROWID",
-        )
-        for number, item in enumerate(files.certificates(source)):
-            found.put("INSERT INTO evidence VALUES (?, ?, ?)", item.problem_id, number, item.model_dump_json())
-        return found
+    def _rows(self, file: Path, total: int, register: Register, suites: recorded.Suites) -> Iterator[Fault]:
+        """Every row proved again; a line that is no problem is a difference of that row, and the others are gone through."""
+        with (
+            Pool(self._row, workers=self.workers, **self.prover.limits) as pool,
+            progress.bar("verify", total) as advance,
+        ):
+            lines, ahead = tee(files.each(file, Problem))
+            problems = (one for one in ahead if isinstance(one, Problem))
+            replies = pool.map((one, stored.certificates(register, one), file.parent) for one in problems)
+            for row, one in enumerate(lines, 1):
+                if isinstance(one, InputError):
+                    place, sentence = stored.line_fault(one, file.parent)
+                    yield f"row {row}", f"{place}: {sentence}"
+                else:
+                    faults = [*self._once(one, row, register), *self._told(next(replies)), *suites.short(one)]
+                    yield from ((f"row {row}, {field}", sentence) for field, sentence in faults)
+                advance(row)
 
     def _once(self, problem: Problem, row: int, register: Register) -> Iterator[Fault]:
         earlier = register.one("SELECT row FROM seen WHERE id = ?", problem.id)
@@ -198,12 +185,7 @@ class Verify:
             yield from _compare_evidence(field, by_test.get(number), proof, family, source)
             if spec.evidence is not None and number in by_test:
                 where, opinions = f"certificate of {field}, {spec.evidence.name}", by_test[number].opinions
-                yield from argued(where, opinions, spec.evidence, test.expected, _data(source))
-
-
-def _certificates(register: Register, problem: Problem) -> list[Certificate]:
-    query = "SELECT certificate FROM evidence WHERE problem = ? ORDER BY number"
-    return [Certificate.model_validate_json(text) for (text,) in register.rows(query, problem.id)]
+                yield from argued(where, opinions, spec.evidence, test.expected, stored.data(source))
 
 
 def _prefixed(section: Section, field: str) -> Section:
@@ -211,50 +193,29 @@ def _prefixed(section: Section, field: str) -> Section:
 
 
 def _compare_evidence(
-    field: str, stored: Certificate | None, proof: Any, family: Family, source: Path
+    field: str, given: Certificate | None, proof: Any, family: Family, source: Path
 ) -> Iterator[Fault]:
     where = f"certificate of {field}"
-    if stored is None:
+    if given is None:
         yield where, "missing"
         return
-    if stored.status != "unique" or stored.reason is not None:
-        yield where, f"status {stored.status!r}, reason {stored.reason!r}; proved unique now"
-    if not same(stored.answer, proof.answer):
-        yield f"{where}.answer", f"{short(stored.answer)}, but the proved answer is {short(proof.answer)}"
-    if stored.oracle != family.oracle_name:
-        yield f"{where}.oracle", f"{stored.oracle!r} instead of {family.oracle_name!r}"
-    if stored.queries and proof.queries and stored.queries[0].smt_sha256 != proof.queries[0].smt_sha256:
+    if given.status != "unique" or given.reason is not None:
+        yield where, f"status {given.status!r}, reason {given.reason!r}; proved unique now"
+    if not same(given.answer, proof.answer):
+        yield f"{where}.answer", f"{short(given.answer)}, but the proved answer is {short(proof.answer)}"
+    if given.oracle != family.oracle_name:
+        yield f"{where}.oracle", f"{given.oracle!r} instead of {family.oracle_name!r}"
+    if given.queries and proof.queries and given.queries[0].smt_sha256 != proof.queries[0].smt_sha256:
         yield f"{where}.queries.0.smt_sha256", "the specification rebuilt from the instance has another text"
-    if stored.solver != proof.solver:
+    if given.solver != proof.solver:
         yield (
             f"{where}.solver",
-            f"made by {stored.solver}, proved again by {proof.solver}: its counts cannot be compared",
+            f"made by {given.solver}, proved again by {proof.solver}: its counts cannot be compared",
         )
-    elif stored.queries != proof.queries:
+    elif given.queries != proof.queries:
         yield f"{where}.queries", "verdicts, hashes or resource counts differ from the same solver's, run again"
-    yield from _compare_opinions(f"{where}.opinions", stored.opinions, proof.opinions)
-    for query in stored.queries:
-        try:
-            _stored_text(source, query.smt_sha256, "smt2")
-        except Unreadable as error:
-            yield f"{where}, {query.smt_sha256}.smt2.gz", str(error)
-
-
-def _stored_text(source: Path, sha256: str, kind: Literal["smt2", "json"]) -> str:
-    """A text of the certificates; nothing is unpacked beyond the longest that generation writes."""
-    try:
-        with gzip.open(files.text_path(source / "certificates", sha256, kind)) as file:
-            raw = file.read(TEXT_BYTES + 1)
-        text = raw.decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise Unreadable(f"cannot be read: {error}") from error
-    if len(raw) > TEXT_BYTES or text_digest(text) != sha256:
-        raise Unreadable("the text does not have this hash")
-    return text
-
-
-def _data(source: Path) -> ReadData:
-    return lambda sha256: _stored_text(source, sha256, "json")
+    yield from _compare_opinions(f"{where}.opinions", given.opinions, proof.opinions)
+    yield from stored.texts(where, given, source)
 
 
 def _compare_opinions(where: str, stored: Sequence[Opinion], again: Sequence[Opinion]) -> Iterator[Fault]:

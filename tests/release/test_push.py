@@ -233,7 +233,7 @@ SPOILT: dict[str, tuple[Callable[[Path], Any], str]] = {
     "another version": (lambda r: facts(r, lambda t: t["families"]["dag_reachability"].update(version=9)), "families is not"),
     "Parquet of other rows": (other_parquet, "row 1 is not the one of data/test.jsonl"),
     "Parquet without types": (untyped_parquet, "does not have the schema"),
-    "Parquet that is none": (lambda r: (r / "data/test-00000-of-00001.parquet").write_text("x"), "Parquet: cannot be read"),
+    "Parquet that is none": (lambda r: (r / "data/test-00000-of-00001.parquet").write_text("x"), ".parquet: cannot be read"),
     "no canary": (edited(lambda row: row.update(canary="")), "canary: differs from the manifest's"),
     "no canary in the card": (lambda r: (r / "README.md").write_text("x") and restore_hashes(r), "does not hold the canary"),
     "another answer": (edited(other_answer), "the witness says"),
