@@ -19,20 +19,23 @@ class Benchmark:
         self.writes = bool(self.steps["evaluate"].writes)
 
     def check(self, folder: RunFolder) -> None:
-        self.steps["evaluate"].check_models()
-        self.steps["evaluate"].check_sandbox()
-        if folder.dataset is not None and self.steps["evaluate"].track.proved:
-            folder.source()
-            self.steps.pop("generate", None)
-        if not self.steps["evaluate"].track.proved:
+        evaluate = self.steps["evaluate"]
+        if not evaluate.track.proved:
             self.then = ["stage=selftest"]
             for name in ("generate", "audit"):
                 self.steps.pop(name, None)
-            self.steps["evaluate"].check(folder)
+            evaluate.check(folder)
+            return
+        evaluate.check_models()
+        evaluate.check_sandbox()
+        if folder.dataset is not None:
+            folder.source()
+            self.steps.pop("generate", None)
 
     def run(self, folder: RunFolder) -> int:
-        if not self.writes:
-            return int(self.steps["evaluate"].run(folder))
+        evaluate = self.steps["evaluate"]
+        if not self.writes or (evaluate.dry_run and not evaluate.track.proved):  # nothing to report
+            return int(evaluate.run(folder))
         report = self.steps.pop("report")
         report.start()
         with _Reported(report, folder) as so_far:

@@ -66,6 +66,11 @@ def suite(folder: Path, **cases: Mapping[str, str]) -> Path:
 class NoSandbox:
     """No review of these tests runs any code."""
 
+    name = "none"
+
+    def missing_layers(self) -> tuple[str, ...]:
+        return ()
+
     def start(self) -> None:
         """Nothing to start."""
 

@@ -71,6 +71,15 @@ def tried(suite: Path, folder: Path, box: Any) -> int:
     return int(made.selftest(run, engine=quick(), sandbox=Idle(box), say=lambda text: None))
 
 
+def test_a_dry_run_prints_its_forecast_and_no_tables_of_nothing(proceval: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    run = proceval("track=agent", "model=openai/gpt-4o-mini", "cases=fix/*", "dry_run=true", *QUIET)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == ""
+    assert run.stderr.count("its key is missing") == 1
+    assert "forecast samples 2, requests fewest 2, requests most 60" in run.stderr
+
+
 def test_the_self_test_knows_right_runs_from_wrong_ones(suite: Path, box: Any, tmp_path: Path, capsys: Any) -> None:
     assert tried(suite, tmp_path / "run", box) == 0
     assert capsys.readouterr().out == (
