@@ -94,10 +94,10 @@ def shelve(journal: Journal, asked: Mapping[Cell, int]) -> dict[Cell, Shelf]:
     journal.forget_fates()
     for cell, shelf in shelves.items():
         last = hopeless(journal, cell)
+        shelf.given_up = last is not None
         for mark in journal.marks(cell):
-            if shelf.missing <= 0 or shelf.given_up:
+            if shelf.missing <= 0 or (last is not None and mark.number > last):
                 break
-            shelf.given_up = mark.number == last
             shelf.tried = mark.number + 1
             fate = shelf.offer(mark.problem_id, mark.shape)
             shelf.barren += fate == "barren"

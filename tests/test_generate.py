@@ -187,6 +187,7 @@ def test_a_cell_is_hopeless_by_its_first_candidates_alone(tmp_path, rejections, 
     assert hopeless(journal, ("f", "easy")) == last
     (shelf,) = shelve(journal, {("f", "easy"): 9}).values()
     assert shelf.given_up == (last is not None)
+    assert shelf.tried == (len(shapes) if last is None else last + 1)
     assert bool(more({("f", "easy"): shelf}, most=5000, barren=1000)) != shelf.given_up
     journal.close()
 
