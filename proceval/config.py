@@ -26,7 +26,7 @@ from pydantic import (
     ValidationError,
 )
 
-from proceval import credentials, naming
+from proceval import credentials, naming, words
 from proceval.errors import InputError
 from proceval.folder import GENERATION
 from proceval.provenance import source_digest, versions
@@ -133,18 +133,19 @@ def compose(*overrides: str) -> Plain:
 
     Raises InputError where a key, option or value is wrong.
     """
-    from hydra import compose as hydra_compose
-    from hydra import initialize_config_dir
+    import hydra
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
 
     from proceval.conftree import config_dir
 
     register()
+    if wrong := words.misread(overrides):
+        raise InputError(wrong)
     GlobalHydra.instance().clear()
     try:
-        with initialize_config_dir(version_base="1.3", config_dir=str(config_dir())):
-            settings = plain(hydra_compose("config", overrides=list(overrides)))
+        with hydra.initialize_config_dir(version_base="1.3", config_dir=str(config_dir())):
+            settings = plain(hydra.compose("config", overrides=words.literal(overrides)))
     except (HydraException, omegaconf.errors.OmegaConfBaseException) as error:
         raise InputError(" ".join(str(error).split())) from error
     check(settings)
@@ -328,7 +329,7 @@ def _check_call(path: str, node: Plain) -> None:
     keys = [str(key) for key in node if key not in (TARGET, "_convert_", "_recursive_", "_partial_")]
     for key in keys:
         if key not in parameters and not open_ended:
-            raise InputError(f"unknown key '{path}.{key}'; known keys: {', '.join(parameters)}")
+            raise InputError(words.unknown(f"{path}.{key}", parameters))
     missing = [n for n, p in parameters.items() if p.default is p.empty and p.kind is p.KEYWORD_ONLY and n not in node]
     if missing:
         raise InputError(f"missing key '{path}.{missing[0]}'")

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
 import threading
 import time
@@ -23,77 +24,24 @@ from typing import Any, TextIO
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
-from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 
 from proceval.errors import STATES, InputError
 from proceval.folder import write_atomically
+from proceval.grammar import quoted, read
 from proceval.stage import progress
-from proceval.words import counted, overrides, sweeping
+from proceval.store import InUse, lock
+from proceval.words import counted, shown
 
 ONE_BY_ONE = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 SWEEP_DIR, EXCLUDED = "hydra.sweep.dir", "hydra.job.config.override_dirname.exclude_keys"
 NO_RESULT = ("fresh", "workers", "outputs", "hydra", "tracker", "figures")
 """Keys that a sweep's folder does not follow from: the same sweep resumes under another launcher."""
-LISTS = ("domain", "difficulty", "pass_k", "compare")
 SHOWN_LINES, LOOK_EVERY_S = 20, 0.5
-_ITEM = re.compile(r"""(?:"[^"]*"|'[^']*'|[^,"'])+""")
-"""Of a list, up to the next comma outside of quotes."""
 
 
 # ------------------------------------------------------------------------------------------ the command line
-
-
-def legible(arguments: Sequence[str]) -> list[str]:
-    """The same words, those in quotes that Hydra could not read: a path or id with spaces, brackets or an equals sign.
-
-    In a list each of the items gets its own quotes, in a sweep each of the values between commas.
-    """
-    own = set(overrides(list(arguments)))
-    return [_legible(word, sweeping(list(arguments))) if word in own else word for word in arguments]
-
-
-def _legible(word: str, many: bool) -> str:
-    key, sign, value = word.partition("=")
-    if not sign or _parsed(word) is not None:
-        return word
-    if value.startswith("[") and value.endswith("]") and "[" not in value[1:]:
-        items = [one if _parsed(f"x=[{one}]") else _quoted(one) for one in _ITEM.findall(value[1:-1])]
-        listed = f"{key}=[{','.join(items)}]"
-        if _parsed(listed) is not None:
-            return listed
-    values = value.split(",") if many and "'" not in value and '"' not in value else [value]
-    quoted = f"{key}={','.join(_quoted(one) for one in values)}"
-    return word if _parsed(quoted) is None else quoted
-
-
-def _parsed(word: str) -> list[Override] | None:
-    try:
-        return OverridesParser.create().parse_overrides([word])
-    except HydraException:
-        return None
-
-
-def read(arguments: Sequence[str]) -> list[Override]:
-    """The overrides of a command line. Raises InputError for a word that Hydra cannot read, and for a sweep without
-    `--multirun`."""
-    found: list[Override] = []
-    for word in overrides(list(arguments)):
-        parsed = _parsed(word)
-        key, _, value = word.partition("=")
-        swept = [str(one) for o in parsed or () if o.is_sweep_override() for one in o.sweep_string_iterator()]
-        if twice := next((one for one in swept if swept.count(one) > 1), None):
-            raise InputError(f"{word}: {twice} stands there twice, and would be run twice; name it once")
-        if parsed is None:
-            raise InputError(
-                f"cannot read {word!r}: write KEY=VALUE, a value with signs of its own in quotes within quotes"
-            )
-        if any(one.is_sweep_override() for one in parsed) and not sweeping(list(arguments)):
-            listed = f" (or write a list, {key}=[{value}])" if key in LISTS else ""
-            raise InputError(f"{word}: several values; add --multirun to sweep over them{listed}")
-        found += parsed
-    return found
 
 
 def folder(arguments: Sequence[str], found: Sequence[Override]) -> Path:
@@ -117,7 +65,7 @@ def added(sweep: Path, found: Sequence[Override]) -> list[str]:
     """
     said = {o.key_or_group for o in found}
     same = [o.key_or_group for o in found if not o.is_sweep_override()]
-    ours = {SWEEP_DIR: _quoted(os.path.abspath(sweep)), EXCLUDED: f"[{','.join(_quoted(key) for key in same)}]"}
+    ours = {SWEEP_DIR: quoted(os.path.abspath(sweep)), EXCLUDED: f"[{','.join(quoted(key) for key in same)}]"}
     return [f"{key}={value}" for key, value in ours.items() if key not in said]
 
 
@@ -129,27 +77,31 @@ def planned(found: Sequence[Override], params: Sequence[Override] = ()) -> int:
     return math.prod(sizes.values())
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 # ------------------------------------------------------------------------------------------ one job
 
 
 class Job:
     """Around one job of a sweep: its output also goes to log.txt, its end to status.json, and the next job starts.
 
-    An error that nobody expected is written to the log and makes the status 1: it is that job's, not the sweep's.
+    An error that nobody expected is written to the log and makes the status 1: it is that job's, not the sweep's. A job
+    that another process works at is left alone: `refused` says so, and nothing is written.
     """
 
     def __init__(self, path: Path, words: Sequence[str], launcher: str):
         self.path, self.live = path, launcher == ONE_BY_ONE
-        self.words = [re.sub(r"\\(.)", r"\1", word) for word in words]  # Hydra escapes what its grammar would read
-        self.status, self.identity, self.reason = 1, "", ""
+        # Hydra escapes what its grammar would read
+        self.words = [re.sub(r"\\(.)", r"\1", word.removeprefix("++")) for word in words]
+        self.status, self.identity, self.reason, self.refused = 1, "", "", False
         self._stack = ExitStack()
 
     def __enter__(self) -> "Job":
         self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self._stack.enter_context(lock(self.path))
+        except InUse as error:
+            self.refused, self.status = True, error.exit_status
+            progress.say(f"proceval: job {self.path.name} is being run by process {error.holder}; it is left to it")
+            return self
         self.before = status_of(self.path)
         self._write({"exit_status": None, "state": "died", "overrides": self.words})  # should it be killed from here on
         self._started = time.monotonic()
@@ -170,13 +122,14 @@ class Job:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
+        if self.refused:
+            return False
         swallowed = isinstance(error, Exception)
         if swallowed:
             traceback.print_exception(error, file=sys.stderr)
             self.status, self.reason = 1, f"{kind.__name__ if kind else ''}: {error}"[:300]
         elif error is not None:
             self.status = 130 if isinstance(error, KeyboardInterrupt) else 1
-        self._stack.close()
         body = {
             "exit_status": self.status,
             "state": "raised" if swallowed else STATES.get(self.status, f"status {self.status}"),
@@ -186,6 +139,7 @@ class Job:
             "identity": self.identity,
         }
         self._write(body)
+        self._stack.close()
         if self.live:
             progress.say(ended(self.path, body))
         return swallowed
@@ -313,15 +267,24 @@ def last_lines(path: Path) -> list[str]:
 
 
 class Launch:
-    """Around a whole sweep: what breaks a launcher (a worker killed for its memory, a lost node) is told and no traceback.
+    """Around a whole sweep, which it holds: what breaks a launcher (a worker killed, a lost node) is told, no traceback.
 
-    Errors of the command line pass through.
+    Errors of the command line pass through. Raises InputError where another process runs the same sweep.
     """
 
     def __init__(self, sweep: Path, passing: tuple[type[BaseException], ...]):
         self.sweep, self.passing, self.broken = sweep, passing, False
 
     def __enter__(self) -> "Launch":
+        self.sweep.mkdir(parents=True, exist_ok=True)
+        self._lock = lock(self.sweep)
+        try:
+            self._lock.__enter__()
+        except InUse as error:
+            raise InputError(
+                f"this sweep is being run by process {error.holder}; its table will stand in {shown(self.sweep)}, and once "
+                "it has ended the same command resumes"
+            ) from None
         return self
 
     def __exit__(
@@ -330,6 +293,9 @@ class Launch:
         if _started.follower is not None:
             _started.follower.stop()
             _started.follower = None
+        if {path.name for path in self.sweep.iterdir()} <= {"lock", "multirun.yaml"}:
+            shutil.rmtree(self.sweep)  # nothing was started
+        self._lock.__exit__(None, None, None)
         if not isinstance(error, Exception) or isinstance(error, self.passing):
             return False
         self.broken = True
