@@ -52,6 +52,17 @@ def holders(conf: Path, key: str) -> list[str]:
     ]
 
 
+def holding(conf: Path, group: str) -> dict[str, list[str]]:
+    """Key -> the options of a group that have it; nothing where there is no such group."""
+    found: dict[str, list[str]] = {}
+    for option in groups(conf).get(group, ()):
+        text = (conf / group / f"{option}.yaml").read_text(encoding="utf-8")
+        for key in re.findall(r"^([A-Za-z]\w*):", text, re.MULTILINE):
+            if key != "defaults" and not text.startswith("# @pack"):
+                found.setdefault(key, []).append(option)
+    return found
+
+
 def offline(conf: Path) -> list[str]:
     """Models that need neither network nor key: those whose file begins with the word Offline."""
     return [

@@ -18,7 +18,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from proceval import config, credentials, provenance, sweeping, together, words
+from proceval import config, credentials, grammar, provenance, sweeping, together, words
 from proceval.conftree import config_dir
 from proceval.errors import InputError, ProcevalError
 from proceval.folder import RunFolder
@@ -79,7 +79,7 @@ def job(cfg: DictConfig) -> int:
     folder = Path(hydra_config.runtime.output_dir)
     if hydra_config.mode is RunMode.MULTIRUN:
         with sweeping.Job(folder, hydra_config.overrides.task, hydra_config.launcher._target_) as one:
-            one.status = _explained(cfg, one)
+            one.status = one.status if one.refused else _explained(cfg, one)
         return one.status
     _last_status = _explained(cfg, None)
     if folder.is_dir() and not any(folder.iterdir()):
@@ -115,8 +115,8 @@ def run() -> int:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # so that Hydra raises to us instead of printing a traceback
     entry = hydra.main(version_base="1.3", config_path=str(config_dir()), config_name="config")(job)
     try:
-        sys.argv[1:] = readable = sweeping.legible(arguments)
-        found = sweeping.read(readable)
+        sys.argv[1:] = readable = words.ordered(grammar.legible(arguments))
+        found = grammar.read(readable)
         if not words.sweeping(arguments):
             entry()
             return _last_status
@@ -168,21 +168,22 @@ def _about_a_file(error: OSError) -> str:
 
 def _next(then: Sequence[str], arguments: Sequence[str], settings: dict[str, Any]) -> str:
     """The next command: the same words but for what `then` replaces."""
+    own, options = words.overrides(arguments), words.options(arguments)
     if settings["dry_run"]:
-        return words.command([a for a in arguments if not a.startswith("dry_run=")])
+        return words.command([*options, *(a for a in own if not a.startswith("dry_run="))])
     sweep = "--multirun" in then
     if sweep and option(settings["track"]) != "solve":
         sweep, then = False, ["stage=selftest", "dataset=null"]
     keys = {word.partition("=")[0] for word in then}
     gone = {*keys, "shard.index", "dry_run", "fresh", *(["shard.count"] if "stage=merge" in arguments else [])}
-    kept = [a for a in arguments if a.partition("=")[0] not in gone and not a.startswith("-")]
-    return words.command(_beside(arguments, settings) if sweep else [*kept, *then])
+    kept = [a for a in own if a.partition("=")[0] not in gone]
+    return words.command([*options, *(_beside(own, settings) if sweep else [*kept, *then])])
 
 
 def _beside(arguments: Sequence[str], settings: dict[str, Any]) -> list[str]:
     """Words of a sweep beside a lone run: what somebody chose stays, its model is compared with another one."""
     gone = ("stage", "model", "fresh", "dry_run", "rescore", "compare")
-    kept = [a for a in arguments if a.partition("=")[0] not in gone and not a.startswith("-")]
+    kept = [a for a in arguments if a.partition("=")[0] not in gone]
     if not (Path(settings["dataset"] or "") / "dataset.jsonl").is_file():  # such as a sweep that was reported
         kept = [a for a in kept if not a.startswith("dataset=")]
     own = [a.lstrip("+") for a in kept]
@@ -199,6 +200,9 @@ def _one_sentence(error: BaseException) -> str:
     """Hydra's message on few lines: what is wrong and which options there are."""
     text = str(error)
     if "is not in struct" in text + str(error.__cause__):
+        parent = getattr(error.__cause__, "parent_node", None)
+        if isinstance(parent, DictConfig) and getattr(error.__cause__, "full_key", None):
+            return words.unknown(str(error.__cause__.full_key), [str(key) for key in parent])  # type: ignore[union-attr]
         key = re.search(r"Could not (?:override|find) '([^']+)'", text)
         return f"unknown key '{key[1] if key else '?'}': no such key here (is the option that would hold it chosen?)"
     launcher = re.search(r"Could not (?:find|load) 'hydra/launcher/(submitit|ray)", text)

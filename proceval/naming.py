@@ -18,7 +18,8 @@ Plain = dict[str, Any]
 
 def slug(text: object) -> str:
     """A text as a safe folder name of at most 100 characters."""
-    return re.sub(r"[^A-Za-z0-9._=+,-]+", "_", str(text)).strip("._")[:100] or "default"
+    plain = re.sub(r"(^|,)\+\+", r"\1", str(text))  # of a sweep's word that adds a key
+    return re.sub(r"[^A-Za-z0-9._=+,-]+", "_", plain).strip("._")[:100] or "default"
 
 
 def described(settings: Plain) -> dict[str, str]:

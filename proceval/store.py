@@ -23,6 +23,14 @@ _held: dict[Path, int] = {}
 """Folders locked by this process -> how often, so that a stage and the engine below it can both ask."""
 
 
+class InUse(InputError):
+    """Another process that lives holds a folder; `holder` is its process id as text."""
+
+    def __init__(self, folder: Path, holder: str):
+        super().__init__(f"{folder} is in use by pid {holder}; wait for it or choose other settings")
+        self.holder = holder
+
+
 class Log:
     """One append-only JSONL file, open for one writer.
 
@@ -160,7 +168,7 @@ def _whole(tail: bytes) -> bool:
 def lock(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """Hold a folder against other processes; the kernel lets go when this process dies, however it dies.
 
-    Re-entrant within one process. Raises InputError naming the holder when it lives, unless `wait`.
+    Re-entrant within one process. Raises InUse naming the holder when it lives, unless `wait`.
     """
     folder = folder.resolve()
     if _held.get(folder):
@@ -191,7 +199,7 @@ def _take(descriptor: int, folder: Path, *, wait: bool) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError as error:
         holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
-        raise InputError(f"{folder} is in use by pid {holder}; wait for it or choose other settings") from error
+        raise InUse(folder, holder) from error
     except OSError as error:
         raise InputError(
             f"{folder}: no locks on this file system ({error.strerror}); choose another outputs="

@@ -6,7 +6,7 @@ from typing import Any
 
 from proceval.conftree import config_dir, groups
 from proceval.errors import InputError
-from proceval.naming import option
+from proceval.naming import TARGET, option
 
 OF_PROBLEMS = ("audit", "demo", "export", "merge", "push", "release", "verify")
 """Stages that need problems with proofs; a track with cases of its own has none."""
@@ -32,6 +32,9 @@ Plain = dict[str, Any]
 def check(settings: Plain, words: Sequence[str]) -> None:
     """Raises InputError for the first pair that makes no sense; `words` are the overrides that somebody wrote."""
     track, stage = option(settings["track"]), option(settings["stage"])
+    for name, judge in (settings["track"].get("judges") or {}).items():
+        if not isinstance(judge, dict) or TARGET not in judge:
+            raise InputError(f"track.judges.{name} is no model; choose one, +model@track.judges.{name}=OPTION")
     unfit = OF_CASES if track == "solve" else OF_PROBLEMS
     if stage in unfit:
         fit = ", ".join(name for name in groups(config_dir())["stage"] if name not in unfit)

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable
 
-from proceval.conftree import config_dir, family_of, groups, holders, top_keys, usual
+from proceval.conftree import config_dir, family_of, groups, holders, holding, top_keys, usual
 
 TAKES_A_VALUE = {
     "--cfg",
@@ -21,29 +21,64 @@ TAKES_A_VALUE = {
     "-cd",
     "--info",
     "-i",
+    "--experimental-rerun",
 }
 OPTIONS = {
     *TAKES_A_VALUE, "--help", "-h", "--hydra-help", "--version", "--resolve", "--run", "-r", "--multirun", "-m",
-    "--shell-completion", "-sc", "--experimental-rerun",
+    "--shell-completion", "-sc",
 }  # fmt: skip
 """Hydra's own words that begin with a dash."""
+INFO = ("--info", "-i")
+ALONE = ("--info", "--cfg", "--multirun", "--run")
+OPEN = re.compile(r"(?:model|track\.judges\.[\w-]+)\.extra[.=]")
+"""Words for the one mapping of a model that takes any key, which Hydra wants to see added."""
+LISTED = ("domain", "difficulty", "experiment")
+"""Groups of which several options can be chosen for one run."""
 
 
-def overrides(arguments: list[str]) -> list[str]:
+def overrides(arguments: Iterable[str]) -> list[str]:
     """The words that are overrides: neither Hydra's own options nor the values that follow some of them."""
-    return [
-        word
-        for before, word in zip(["", *arguments], arguments, strict=False)
-        if not word.startswith("-") and before not in TAKES_A_VALUE
-    ]
+    return _sorted(arguments)[1]
 
 
-def literal(arguments: list[str]) -> list[str]:
-    """The words with an id, and whatever names something on the disk, quoted: a folder's name may hold `=`, `,` or a space."""
+def options(arguments: Iterable[str]) -> list[str]:
+    """Hydra's own options, each with the value that follows it."""
+    return _sorted(arguments)[0]
+
+
+def ordered(arguments: Iterable[str]) -> list[str]:
+    """The options first, then the overrides: Hydra's parser takes no override behind an option that stands among them."""
+    first, then = _sorted(arguments)
+    return [*first, *then]
+
+
+def _sorted(arguments: Iterable[str]) -> tuple[list[str], list[str]]:
+    dashed: list[str] = []
+    plain: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if not word.startswith("-"):
+            plain.append(word)
+        elif word in TAKES_A_VALUE and (value := next(words, None)) is not None:
+            if word in INFO and ("=" in value or value.startswith("-")):  # its value may be left out
+                dashed.append("--info=all")
+                first, then = _sorted([value, *words])
+                return [*dashed, *first], [*plain, *then]
+            dashed += [word, value]
+        else:
+            dashed.append("--info=all" if word in INFO else word)
+    return dashed, plain
+
+
+def literal(arguments: Iterable[str]) -> list[str]:
+    """The words as they are meant: an id, and whatever names something on the disk, in quotes, since a folder's name may
+    hold `=`, `,` or a space; with `++` those that add a key of somebody's own."""
     return [_literal(word) for word in arguments]
 
 
 def _literal(word: str) -> str:
+    if OPEN.match(word):
+        return f"++{word}"
     key, equals, value = word.partition("=")
     if key == "id" and re.fullmatch(r"\w+", value) and value != "null":  # 354e60 is no number
         return f'id="{value}"'
@@ -79,6 +114,10 @@ def dashed(arguments: list[str]) -> str | None:
     """One sentence on the first word with dashes that Hydra does not know, or None."""
     conf = config_dir()
     default = {**dict.fromkeys(groups(conf), ""), **usual(conf)}
+    said = {word.partition("=")[0] for word in options(arguments)}
+    alone = [word for word in ALONE if said & {word, word[1:3]}]
+    if len(alone) > 1:
+        return f"{' and '.join(alone)} do not go together; leave {'one' if len(alone) == 2 else 'all but one'} out"
     for word, then in zip(arguments, [*arguments, ""][1:], strict=True):
         option, equals, value = word.partition("=")
         if option in TAKES_A_VALUE - {"--info", "-i"} and not (equals or then):
@@ -106,6 +145,8 @@ def repeated(arguments: list[str]) -> str | None:
 
 def misspelt(arguments: list[str]) -> str | None:
     """One sentence on the first word whose key, or whose option of a group, does not exist, or None."""
+    if taken := misread(arguments):
+        return taken
     conf = config_dir()
     options = groups(conf)
     known = sorted({*options, *top_keys(conf), "hydra"})
@@ -133,6 +174,58 @@ def misspelt(arguments: list[str]) -> str | None:
                 if chosen.count(option) > 1:
                     return f"'{argument}' names {option} twice; name it once"
     return None
+
+
+def misread(arguments: Iterable[str]) -> str | None:
+    """One sentence on the first word that Hydra would take for something else without a word about it, or None."""
+    for argument in arguments:
+        key, _, value = argument.lstrip("+").partition("=")
+        group = key.partition("@")[0]
+        listed = re.fullmatch(r"\[(.*)\]", value.strip())
+        if listed and listed[1].strip() and group not in LISTED and group in groups(config_dir()):
+            return f"{argument}: one {group} at a time, {_one_by_one(key, listed[1])}"
+        for item in (one.strip() for one in value.split(",")):
+            if group == "model" and "/" in item and item.endswith(".yaml"):
+                return f"{argument}: Hydra takes .yaml off an option; write model=litellm model.id={item}"
+            if key == "seed" and _NUMBER.fullmatch(item) and not re.fullmatch(r"-?[1-9]\d*|\d+", item):
+                return (
+                    f"seed={item}: a seed is a whole number in plain digits, or a name; {item} needs quotes to be a name, "
+                    f"""seed='"{item}"'"""
+                )
+    return None
+
+
+_NUMBER = re.compile(r"[+-]?(?:[\d_]*\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d[\d_]*)?|[+-]?(?:inf|nan)", re.IGNORECASE)
+"""What Hydra takes for a number, such as 2026_11 or 1e5."""
+
+
+def _one_by_one(key: str, items: str) -> str:
+    chosen = [item.strip() for item in items.split(",")]
+    if len(chosen) == 1:
+        return f"without brackets: {key}={chosen[0]}"
+    if key == "stage":
+        return (
+            f"one command after the other, or {key}=benchmark, which goes through generate, audit, evaluate and report"
+        )
+    return f"{key}={chosen[0]}; to compare several, --multirun {key}={','.join(chosen)}"
+
+
+def unknown(path: str, known: Iterable[str]) -> str:
+    """One sentence on a key that its node does not have, with the nearest of those that it has."""
+    above, _, key = path.rpartition(".")
+    names = [name for name in known if not name.startswith("_")]
+    if above in LISTED and key in groups(config_dir())[above]:
+        return f"'{path}' is not there, since {above}={key} is not chosen; write {above}=[{','.join([*names, key])}]"
+    elsewhere = holding(config_dir(), above)
+    if key in elsewhere:
+        advice = f"it is a key of {above}={', '.join(elsewhere[key])}"
+    elif near := difflib.get_close_matches(key, names, 1, 0.6):
+        advice = f"did you mean '{near[0]}'?"
+    elif near := difflib.get_close_matches(key, elsewhere, 1, 0.8):
+        advice = f"did you mean '{near[0]}' of {above}={', '.join(elsewhere[near[0]])}?"
+    else:
+        advice = f"known keys: {', '.join(names)}" if names else f"'{above}' has no keys of its own"
+    return f"unknown key '{path}'; {advice}"
 
 
 def _meant(argument: str, key: str, known: list[str]) -> str:
@@ -174,7 +267,9 @@ def command(arguments: Iterable[str]) -> str:
 
 
 def _bare(word: str) -> str:
-    """A word without the quotes that were put around its path for Hydra, and will be again."""
+    """A word without the quotes or the `++` that were put around it for Hydra, and will be again."""
+    if word.startswith("++") and OPEN.match(word[2:]):
+        return word[2:]
     quoted = re.fullmatch(r"""([^='"]+)=(['"])([^'"\\\[\]{}]*[ /][^'"\\\[\]{}]*)\2""", word)
     return f"{quoted[1]}={quoted[3]}" if quoted else word
 

@@ -25,7 +25,13 @@ DOORS = {
     "matplotlib": ("proceval/report/",),
     "streamlit": ("proceval/console/",),
     "plotly": ("proceval/console/",),
-    "hydra": ("proceval/config.py", "proceval/main.py", "proceval/ids.py", "proceval/sweeping.py"),
+    "hydra": (
+        "proceval/config.py",
+        "proceval/main.py",
+        "proceval/ids.py",
+        "proceval/grammar.py",
+        "proceval/sweeping.py",
+    ),
     "subprocess": ("sandbox/", "proceval/release/recheck.py", "proceval/provenance.py"),  # git alone knows edited files
     "signal": ("sandbox/", "proceval/main.py", "proceval/__main__.py"),
 }

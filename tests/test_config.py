@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from proceval import config, provenance
+from proceval import config, nearest, provenance
 from proceval.conftree import config_dir, groups, offline, top_keys
 from proceval.errors import InputError
+from proceval.folder import GENERATION
 from proceval.words import complaint, misspelt
 
 CONF = config_dir()
@@ -120,6 +121,46 @@ def test_a_misspelt_option_is_answered_with_the_nearest_one(word: str, says: str
 def test_options_that_exist_and_ids_are_left_alone() -> None:
     words = ["model=mock,openai/gpt-4o-mini", "difficulty=[easy,hard]", "experiment=null", "model=x/y:z", "count=3"]
     assert misspelt(words) is None
+
+
+@pytest.mark.parametrize("option", ["openai/gpt-4o-mini", "openai_http", "openai"])
+def test_a_model_takes_parameters_that_a_provider_invents(option: str) -> None:
+    model = [
+        f"model={option}",
+        *([] if option != "openai_http" else ["model.id=m", "model.base_url=http://127.0.0.1:9"]),
+    ]
+    whole = config.compose(*model, "model.extra={foo:1,bar:{x:2}}")
+    assert whole["model"]["extra"] == {"foo": 1, "bar": {"x": 2}}
+    assert whole["model"] == config.compose("model.extra.foo=1", "model.extra.bar.x=2", *model)["model"]
+    judge = config.compose("track=review", f"model@track.judges.first={option}", *[
+        word.replace("model.", "track.judges.first.") for word in (*model[1:], "model.extra={foo:1}", "model.extra.bar.x=2")
+    ])  # fmt: skip
+    assert judge["track"]["judges"]["first"]["extra"] == {"foo": 1, "bar": {"x": 2}}
+
+
+@pytest.mark.parametrize(
+    "word", ["seed=2026_11", "seed=1e5", "seed=+7", "seed=1,2_0", "model=openai/x.yaml", "model=[gold]"]
+)
+def test_what_hydra_would_change_without_a_word_is_refused(word: str) -> None:
+    with pytest.raises(InputError, match=r"needs quotes to be a name|takes \.yaml off|without brackets"):
+        config.compose(word)
+
+
+@pytest.mark.parametrize(
+    "word", ["seed=7", "seed=-7", "seed=007", "seed=2026-11", 'seed="2026_11"', "experiment=[smoke]"]
+)
+def test_what_hydra_leaves_alone_is_not_refused(word: str) -> None:
+    config.compose(word)
+
+
+def test_two_runs_of_other_tiers_differ_in_one_word() -> None:
+    found = nearest.differences(config.compose(), config.compose("difficulty=[easy,hard]"), GENERATION)
+    assert list(found) == ["difficulty=[easy,hard] instead of difficulty=[easy,medium,hard]"]
+    left = {"audit": {"_target_": "x.standard.S", "limits": None}}
+    right = {"audit": {"_target_": "x.standard.S", "limits": {"cpu_s": 2.0, "tiers": ["gate"]}}}
+    assert list(nearest.differences(left, right, ["audit"])) == [
+        "audit.limits={cpu_s:2.0,tiers:gate} instead of audit.limits=null"
+    ]
 
 
 def test_sizes_can_be_set_for_a_tier_and_for_one_family() -> None:

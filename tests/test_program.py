@@ -120,7 +120,7 @@ def test_shards_joined_give_the_bytes_of_one_run(proceval, tmp_path):
     lacking = proceval("stage=merge", *words[1:], "shard.count=2")
     assert lacking.returncode == 2
     assert "shard.index=0, 1" in lacking.stderr
-    assert proceval("--multirun", *words, "shard.count=2", "shard.index=0,1").returncode == 0
+    assert proceval(*words, "--multirun", "shard.count=2", "shard.index=0,1").returncode == 0
     assert proceval("stage=merge", *words[1:], "shard.count=2").returncode == 0
     assert [(_folder(tmp_path) / name).read_bytes() for name in names] == whole
 

@@ -1,5 +1,6 @@
 """Sweeps: any model id, folders that tell jobs apart, failures shown at once and counted, nothing finished done twice."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -7,14 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from proceval import config, sweeping
+from proceval import config, grammar, naming, sweeping
 from proceval.errors import InputError
 from proceval.model.providers import checked_id, providers
+from proceval.words import literal
 from tests.conftest import ROOT
 
 SMALL = ("difficulty=easy", "count=1", "samples=2", "tracker=off", "figures=false", "domain=arrays")
@@ -118,6 +121,65 @@ def test_a_job_that_was_killed_counts_as_died_even_where_it_once_was_fine(tmp_pa
     assert sweeping.exit_statuses(tmp_path) == [1]
 
 
+@contextmanager
+def running(folder: Path, pid: int):
+    """Some other process has the folder: a lock is of an open file, so another descriptor is another holder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        held.write(f"{pid}\n")
+        held.flush()
+        yield
+
+
+def test_a_job_that_another_process_works_at_is_left_alone(tmp_path, capsys):
+    path = tmp_path / "0-a=1"
+    with sweeping.Job(path, ["a=1"], sweeping.ONE_BY_ONE) as one:
+        print("working")
+        one.status = 0
+    before = {file.name: file.read_bytes() for file in path.iterdir() if file.name != "lock"}
+    with running(path, 4711), sweeping.Job(path, ["a=1"], sweeping.ONE_BY_ONE) as other:
+        print("not working")
+        assert other.refused
+    assert other.status == 2
+    assert "job 0-a=1 is being run by process 4711" in capsys.readouterr().err
+    assert {file.name: file.read_bytes() for file in path.iterdir() if file.name != "lock"} == before
+    with sweeping.Job(path, ["a=1"], sweeping.ONE_BY_ONE) as again:  # once that process is dead
+        assert not again.refused
+
+
+def test_a_sweep_that_another_process_runs_is_refused_as_a_whole(tmp_path):
+    sweep = tmp_path / "outputs" / "sweeps" / "s"
+    with running(sweep, 4711), pytest.raises(InputError, match="is being run by process 4711"):
+        sweeping.Launch(sweep, (InputError,)).__enter__()
+    assert [path.name for path in sweep.iterdir()] == ["lock"]
+    with sweeping.Launch(sweep, (InputError,)):
+        pass
+    assert not sweep.exists(), "nothing was started, nothing is left"
+
+
+def test_the_same_sweep_twice_at_once_runs_once(run_proceval, tmp_path):
+    words = (*SMALL, "model=mock,gold", "model.latency_s=0", "--multirun")
+    sweep = sweeping.folder(words, grammar.read(words))
+    with running(tmp_path / sweep, 4711):
+        run = run_proceval(tmp_path, *words)
+    assert run.returncode == 2
+    assert run.stderr.count("4711") == 1
+    assert run.stderr.startswith("proceval: this sweep is being run by process 4711; its table will stand in ")
+    assert [path.name for path in (tmp_path / sweep).iterdir()] == ["lock"]
+
+
+def test_jobs_of_a_sweep_over_added_keys_are_named_as_they_were_written(tmp_path):
+    typed = ["-m", "model=openai/x", "model.extra={a:1,b:2},{a:2}", "track.judges.first.extra.c=1,2"]
+    found = grammar.read(grammar.legible(literal(typed)))
+    assert sweeping.planned(found) == 4
+    assert [v for v in found[1].sweep_string_iterator()] == ["{a:1,b:2}", "{a:2}"]
+    assert naming.slug("++model.extra.a=1,seed=2,++model.extra.b=x") == "model.extra.a=1,seed=2,model.extra.b=x"
+    with sweeping.Job(tmp_path / "0", ["++model.extra.a=1"], sweeping.ONE_BY_ONE) as job:
+        job.status = 0
+    assert end(tmp_path / "0")["overrides"] == ["model.extra.a=1"]
+
+
 def test_a_launcher_that_breaks_is_one_sentence_and_bad_input_passes(tmp_path, capsys):
     with sweeping.Launch(tmp_path, (InputError,)) as launch:
         raise RuntimeError("a worker was killed\nwith details")
@@ -163,37 +225,37 @@ def test_ids_that_litellm_does_not_know_are_refused_with_the_nearest_one():
     ],
 )
 def test_a_sweeps_folder_follows_from_its_words_the_swept_ones_first(words, swept_first, count):
-    found = sweeping.read(words)
+    found = grammar.read(words)
     folder = sweeping.folder(words, found)
     assert folder.name.rpartition("-")[0] == swept_first
     assert sweeping.planned(found) == count
     same = [*words[:1], *reversed(words[1:])]
-    assert sweeping.folder(same, sweeping.read(same)) == folder
-    assert sweeping.folder([*words, "limit=3"], sweeping.read([*words, "limit=3"])) != folder
+    assert sweeping.folder(same, grammar.read(same)) == folder
+    assert sweeping.folder([*words, "limit=3"], grammar.read([*words, "limit=3"])) != folder
 
 
 def test_a_folder_that_the_user_names_stands():
     words = ["-m", "model=a,b", "hydra.sweep.dir=my/sweep"]
-    found = sweeping.read(words)
+    found = grammar.read(words)
     assert sweeping.folder(words, found) == Path("my/sweep")
     assert [word.partition("=")[0] for word in sweeping.added(Path("my/sweep"), found)] == [sweeping.EXCLUDED]
 
 
 def test_words_with_signs_of_their_own_are_read_and_odd_ones_refused_in_one_sentence():
-    read = sweeping.legible(["dataset=outputs/a=b (2)", "model=azure/my(x)", "seed=3"])
-    assert [one.value() for one in sweeping.read(read)] == ["outputs/a=b (2)", "azure/my(x)", 3]
-    many = sweeping.legible(["-m", "dataset=x=1,y=2"])
-    assert [str(value.text) for one in sweeping.read(many) for value in one.sweep_iterator()] == ["x=1", "y=2"]
-    listed = sweeping.legible(['a=["U={b},x",K=none]', "a=[tool,--x=y,{prompt}]", "a=[build/*,[b],1]"])
-    assert [one.value() for one in sweeping.read(listed)] == [
+    read = grammar.legible(["dataset=outputs/a=b (2)", "model=azure/my(x)", "seed=3"])
+    assert [one.value() for one in grammar.read(read)] == ["outputs/a=b (2)", "azure/my(x)", 3]
+    many = grammar.legible(["-m", "dataset=x=1,y=2"])
+    assert [str(value.text) for one in grammar.read(many) for value in one.sweep_iterator()] == ["x=1", "y=2"]
+    listed = grammar.legible(['a=["U={b},x",K=none]', "a=[tool,--x=y,{prompt}]", "a=[build/*,[b],1]"])
+    assert [one.value() for one in grammar.read(listed)] == [
         ["U={b},x", "K=none"],
         ["tool", "--x=y", "{prompt}"],
         ["build/*", ["b"], 1],
     ]
     with pytest.raises(InputError, match="several values; add --multirun"):
-        sweeping.read(["model=mock,gold"])
+        grammar.read(["model=mock,gold"])
     with pytest.raises(InputError, match="cannot read 'model'"):
-        sweeping.read(["model"])
+        grammar.read(["model"])
 
 
 def test_run_folders_are_named_by_what_differs_from_the_defaults():
