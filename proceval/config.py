@@ -6,7 +6,6 @@ outside this project (hydra would run any importable function that a YAML names)
 
 import inspect
 import math
-import re
 import typing
 from collections.abc import Iterator
 from importlib import import_module
@@ -34,7 +33,6 @@ from proceval.seeding import digest
 
 TARGET = "_target_"
 ALLOWED_TARGETS = ("proceval.", "sandbox.")
-SECRET = re.compile(r"(?i)(api_?key|token|secret|password)$")
 
 PRESENTATION = (
     "stage", "tracker", "engine", "workers", "outputs", "dry_run", "fresh", "rescore", "pass_k", "figures", "id",
@@ -166,6 +164,7 @@ def plain(cfg: DictConfig) -> Plain:
     except omegaconf.errors.OmegaConfBaseException as error:
         raise InputError(f"configuration key {_key(error)}: {str(error).splitlines()[0]}") from error
     assert isinstance(found, dict)
+    credentials.watch(given=credentials.given(found))
     odd = [(path, value) for path, value in _numbers(found) if not math.isfinite(value)]
     if odd:
         path, value = min(odd, key=lambda item: len(item[0]))  # where it was written: stage and domain repeat it
@@ -211,19 +210,13 @@ def build(node: Plain, path: str) -> Any:
 
 
 def redact(node: Any) -> Any:
-    """A copy without credentials: neither under a key that looks like one's, nor any of the environment's anywhere."""
-    if isinstance(node, dict):
-        return {
-            k: credentials.MARK if SECRET.search(str(k)) and isinstance(v, str) else redact(v) for k, v in node.items()
-        }
-    if isinstance(node, str):
-        return credentials.redact(node)
-    return [redact(v) for v in node] if isinstance(node, list) else node
+    """A copy without credentials: neither under a key that looks like one's, nor any known one anywhere."""
+    return credentials.hidden(node)
 
 
 def identity(settings: Plain) -> str:
     """64 hex digits that follow from everything a run computes, and from nothing else: another key is the same run."""
-    return digest(redact({key: value for key, value in settings.items() if key not in PRESENTATION}))
+    return digest(credentials.identified({key: value for key, value in settings.items() if key not in PRESENTATION}))
 
 
 def generation_identity(settings: Plain) -> str:

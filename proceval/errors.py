@@ -42,9 +42,9 @@ class ProviderError(ProcevalError):
     """A model endpoint failed: never the model's wrong answer.
 
     `kind` is one of rate_limit, server, timeout, connection (worth another try); context_length, content_filter,
-    authentication, quota, bad_request, too_large (the answer), client (our own client broke; all permanent); or
-    not_asked (the run stopped before) and budget (so it did, for want of one). `retry_after_s` is the endpoint's own advice in seconds, or None; `attempts` is
-    how many requests were sent before it was given up.
+    authentication, quota, bad_request, too_large (the answer), client (our own client broke; all permanent); not_asked
+    (the run stopped before) or budget (so it did, for want of one). `retry_after_s` is the endpoint's own advice in
+    seconds, or None; `attempts` is how many requests were sent before it was given up.
     """
 
     exit_status = 3

@@ -1,15 +1,18 @@
 """No credential is written down: known by its value, whatever key it stands under and whoever says it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from proceval import config, credentials
+from proceval.conftree import config_dir
 from proceval.errors import InputError
 from proceval.folder import write_atomically
+from proceval.schema import Completion, RequestFault, Response, Verdict
 from proceval.store import Log
 from tests.arena import Endpoint, endpoint, evaluate, http_model, problem  # noqa: F401 - fixture
 from tests.conftest import Run
@@ -27,6 +30,7 @@ WORDS = (
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(credentials, "_watched", set())
+    monkeypatch.setattr(credentials, "_given", set())
     monkeypatch.setattr(credentials, "_values", None)
 
 
@@ -54,7 +58,7 @@ def test_what_the_environment_brings_into_a_request_is_a_credential_and_names_an
     assert settings["model"]["extra"]["user"] == SECRET
     shown = config.redact(settings)
     assert SECRET not in str(shown).replace("\\\\", "\\")
-    assert shown["model"]["extra"]["extra_headers"] == {"Authorization": "Bearer REDACTED"}
+    assert shown["model"]["extra"]["extra_headers"] == {"Authorization": "REDACTED"}
     assert shown["outputs"] == "disk-1/outputs"
     before = config.identity(settings)
     monkeypatch.setenv("HOUSE_PASS", "another-0123")
@@ -102,3 +106,139 @@ def test_no_complaint_repeats_one(proceval: Callable[..., Run], tmp_path: Path) 
     assert "model.max_tokens='REDACTED'" in run.stderr
     assert "0123456789" not in run.stdout + run.stderr
     assert not (tmp_path / "outputs").is_dir() or not any((tmp_path / "outputs").iterdir())
+
+
+HELD = (
+    "api_key", "apiKey", "APIKey", "apikey", "X-Api-Key", "x-goog-api-key", "X-Org-Key", "Ocp-Apim-Subscription-Key", "key",
+    "Authorization", "Proxy-Authorization", "auth", "X-Auth-Token", "auth_token", "authtoken", "X-Amz-Security-Token",
+    "aws_secret_access_key", "client_secret", "clientSecret", "secret", "password", "db-password", "passwd", "password_2",
+    "vertex_credentials", "credential", "Cookie", "model.extra.token",
+)  # fmt: skip
+PLAIN = (
+    "max_tokens", "max_completion_tokens", "budget_tokens", "tokens_per_minute", "prompt_tokens", "key_variable",
+    "password_variable", "tokens", "keys", "monkey", "tokenizer", "stop_token_ids", "eos_token", "keep", "skip_special_tokens",
+    "", "2", "author", "secretary",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_name_tells_a_credential_in_every_notation(name: str) -> None:
+    assert credentials.secret(name)
+    assert credentials.hidden({"a": [{name: "x"}, {name: 12345678}]}) == {"a": [{name: "REDACTED"}, {name: "REDACTED"}]}
+    assert credentials.hidden({name: {"user": ["x", None, True]}}) == {name: {"user": ["REDACTED", None, True]}}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_name_that_counts_tokens_or_names_a_variable_holds_none(name: str) -> None:
+    assert not credentials.secret(name)
+
+
+def test_no_key_of_our_own_is_taken_for_one() -> None:
+    def names(node: Any) -> Iterator[str]:
+        if isinstance(node, dict):
+            for name, below in node.items():
+                yield str(name)
+                yield from names(below)
+        elif isinstance(node, list):
+            for below in node:
+                yield from names(below)
+
+    files = sorted(config_dir().rglob("*.yaml"))
+    found = {name for file in files for name in names(yaml.safe_load(file.read_text(encoding="utf-8")))}
+    found |= {name for record in (Completion, Response, Verdict, RequestFault) for name in record.model_fields}
+    assert len(files) > 20
+    assert {"max_tokens", "budget_tokens", "key_variable", "prompt_tokens", "id"} <= found
+    assert [name for name in sorted(found) if credentials.secret(name)] == ["key"], (
+        "a record's own, which is never hidden"
+    )
+    settings = config.compose("model=openai_http", "model.id=m", "model.base_url=http://localhost:9/v1")
+    assert config.redact(settings) == settings
+
+
+LITERAL = "hunter7hunter7"
+GIVEN = (
+    f"+model.extra.extra_headers.X-Org-Key={LITERAL}",
+    "+model.extra.password=swordfish",
+    '+model.extra.headers={Authorization: "Bearer abc-0123-def"}',
+)
+
+
+def test_a_literal_is_on_no_disk_and_another_one_is_another_run(endpoint: Endpoint, tmp_path: Path) -> None:  # noqa: F811
+    settings = config.compose(*WORDS[:3], *GIVEN)
+    other = config.compose(*WORDS[:3], GIVEN[0] + "8", *GIVEN[1:])
+    assert config.identity(settings) != config.identity(other), "the name may only look like a credential's"
+    assert LITERAL not in str(config.redact(settings))
+    endpoint.script(message=[{"content": f"I saw {LITERAL} and abc-0123-def; swordfish is a word of the answer"}])
+    for repeated, name in ((LITERAL, "a"), (LITERAL, "a"), ("other-0815", "b")):
+        extra = {"extra_headers": {"X-Org-Key": repeated}, "password": "swordfish", "top_k": 3}
+        model = http_model(endpoint.base_url, extra=extra)
+        report = evaluate([problem(0)], tmp_path, model=model)
+        assert report.requests == (name == "b" or not report.resumed), "found again by the value, which is not there"
+    endpoint.script(status=400, body=f"wrong key {LITERAL}")
+    said: list[str] = []
+    failed = evaluate([problem(1)], tmp_path / "f", model=http_model(endpoint.base_url), say=said.append)
+    assert failed.faults == {"bad_request": 1}
+    held = "".join(file.read_text(encoding="utf-8") for file in tmp_path.rglob("*") if file.is_file())
+    assert not [value for value in (LITERAL, "other-0815", "abc-0123-def") if value in held]
+    assert held.count("swordfish") == held.count("swordfish is a word of the answer")
+    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
+    assert [one["parameters"]["extra_headers"] for one in records] == [{"X-Org-Key": "REDACTED"}] * 2
+    assert {one["parameters"]["password"] for one in records} == {"REDACTED"}
+    assert {one["parameters"]["top_k"] for one in records} == {3}
+    assert len({one["key"] for one in records}) == 2
+    again = evaluate([problem(0)], tmp_path, model=model, rescore=True)
+    assert again.resumed == 1
+
+
+def test_another_key_of_the_environment_finds_the_same_answers(
+    endpoint: Endpoint,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    endpoint.script()
+    for value in ("plain-looking-0123", "plain-looking-4567"):
+        monkeypatch.setenv("HOUSE_TOKEN", value)
+        credentials.watch()
+        report = evaluate([problem(0)], tmp_path, model=http_model(endpoint.base_url, extra={"user": value}))
+    assert (report.requests, report.resumed) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("+model.extra.password=swordfish", "+model.extra.password=REDACTED"),
+        ("+x.X-Org-Key='a b'", "+x.X-Org-Key=REDACTED"),
+        ("+x.headers={Authorization:swordfish}", "+x.headers=REDACTED"),
+        ('+x.headers={"Api-Key": "a b", b: 2}', "+x.headers=REDACTED"),
+        ("+x.list=[{token: abc}]", "+x.list=REDACTED"),
+        ("password=a,b", "password=REDACTED"),
+        ("model.max_tokens=5", "model.max_tokens=5"),
+        ("model.key_variable=HOUSE_KEY", "model.key_variable=HOUSE_KEY"),
+        ("+x.headers={Accept: a/b}", "+x.headers={Accept: a/b}"),
+        ("seed=[1", "seed=[1"),
+        ("--multirun", "--multirun"),
+    ],
+)
+def test_a_word_of_the_command_line_is_written_without_them(word: str, told: str) -> None:
+    assert credentials.word(word) == told
+
+
+@pytest.mark.slow
+def test_a_whole_run_leaves_no_literal_in_files_and_names(
+    endpoint: Endpoint,  # noqa: F811
+    proceval: Callable[..., Run],
+    tmp_path: Path,
+) -> None:
+    endpoint.script(message=[{"content": LITERAL}])
+    where = f"model.base_url={endpoint.base_url}"
+    run = proceval("difficulty=easy", "domain=arrays", "count=1", "figures=false", *WORDS[:2], where, *GIVEN)
+    assert run.returncode == 0, run.stderr
+    assert list(tmp_path.rglob("records.jsonl"))
+    _nowhere(tmp_path)
+
+
+def _nowhere(folder: Path) -> None:
+    for value in (LITERAL, "swordfish", "abc-0123-def"):
+        assert not [path for path in folder.rglob("*") if value in str(path.relative_to(folder))]
+        held = [path for path in folder.rglob("*") if path.is_file() and value.encode() in path.read_bytes()]
+        assert not held, value

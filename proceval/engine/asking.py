@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from proceval.credentials import hidden
 from proceval.engine.plan import Sample
 from proceval.engine.requests import Requests
 from proceval.engine.responses import Responses, response_key
@@ -96,7 +97,7 @@ class Desk:
             key=key,
             model=asking.model.id,
             base_url=asking.model.base_url,
-            parameters=dict(asking.model.parameters),
+            parameters=hidden(asking.model.parameters),
             arm=asking.sample.arm,
             strategy=asking.strategy,
             mode=self._mode,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from proceval.credentials import identified
 from proceval.engine.estimate import request_tokens
 from proceval.errors import InputError
 from proceval.schema import Completion, Json, Message, Response
@@ -32,7 +33,7 @@ def response_key(
 ) -> str:
     """What makes two answers the same answer; leaving any part out would hand one model's answers to another."""
     return digest(
-        [model, base_url, dict(parameters), prompt_sha256, arm, strategy, problem_id, sample, turn],
+        [model, base_url, identified(dict(parameters)), prompt_sha256, arm, strategy, problem_id, sample, turn],
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from proceval.credentials import hidden
 from proceval.engine.asking import Asking, Desk
 from proceval.engine.plan import Plan, Sample
 from proceval.engine.report import EngineReport
@@ -110,7 +111,7 @@ class Run:
                 if not strategy.startswith("judge:")
             ]
             return f"; there are those of {', '.join(said[:3])}" if said else ""
-        asked = self._model.parameters
+        asked = hidden(self._model.parameters)
         named = [n for n in dict.fromkeys([*here, *asked]) if here.get(n) != asked.get(n)]
         return "".join(f"; there {name} was {here.get(name)!r} instead of {asked.get(name)!r}" for name in named[:3])
 
