@@ -27,6 +27,8 @@ _OUTCOME: dict[str, Outcome] = {
 }
 _FEEDBACK = Template((Path(__file__).parent / "code.md").read_text(encoding="utf-8"))
 _MOST_KNOWN, _MOST_KNOWN_CHARACTERS = 1000, 20_000
+_MOST_READ_HERE = 20_000
+"""Longer replies, in characters, are read in a thread: the densest of them take more than 50 ms."""
 _TRIES = 2
 """Runs of one job before a sandbox failure is recorded as a fault."""
 
@@ -60,7 +62,7 @@ class Code:
 
     async def check(self, problem: Problem, text: str) -> Check:
         """What the public examples say, in words; they are shown in the prompt, so nothing here is a secret."""
-        found = extract(text, problem.entry_point, problem.parameters)
+        found = await _read(text, problem)
         if found.code is None:
             failures = f"No program that defines `{problem.entry_point}` was found in your reply ({found.rule}).\n"
             return Check(False, _FEEDBACK.substitute(failures=failures, entry_point=problem.entry_point))
@@ -91,7 +93,7 @@ class Code:
             return Judgement(
                 "judge_fault", "judge", "not_read", detail=f"an expected value cannot be compared: {error}"
             )
-        found = extract(completion.text, problem.entry_point, problem.parameters)
+        found = await _read(completion.text, problem)
         if found.code is None:
             return _nothing_found(found, completion)
         try:
@@ -133,6 +135,13 @@ class Code:
             self._known[identity] = execution
         if len(self._known) > _MOST_KNOWN:
             del self._known[next(iter(self._known))]
+
+
+async def _read(text: str, problem: Problem) -> Extracted:
+    """The program in a reply; a long one is read beside the loop, which waits for one parse at most at a time."""
+    if len(text) <= _MOST_READ_HERE:
+        return extract(text, problem.entry_point, problem.parameters)
+    return await asyncio.to_thread(extract, text, problem.entry_point, problem.parameters)
 
 
 def _judge(number: int, test: Test, got: Result) -> TestResult:

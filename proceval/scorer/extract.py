@@ -3,15 +3,20 @@
 In this order:
  1. Reasoning is not an answer. `<think>...</think>` goes, before the code or after it, and only that stretch; a closing
     tag without any opening one (which the chat template held) discards all that is before it. A tag next to a quote or
-    a backtick, or inside a fence, is data. A reply that starts with an opening tag that is never closed leaves no
-    answer: `unclosed_reasoning`. Only what is left then counts against the length cap: `too_long`.
+    a backtick, or inside a fence, is data; but a closing tag at the end of its line, outside a fence, right behind a
+    mark that closes a quotation ("use `bisect`</think>") ends the reasoning where no other tag does. A reply that
+    starts with an opening tag that is never closed leaves no answer: `unclosed_reasoning`. Only what is left then
+    counts against the length cap: `too_long`.
  2. Fenced blocks: three or more backticks or tildes, closed by at least as many; an unclosed one runs to the end. Words
     behind the opening fence are a language tag only when they look like one; otherwise they are the first line of code.
     Words behind a closing fence ("``` This works.") are prose, unless they look like a language tag or like code.
     A fence inside a docstring does not end a block that would not parse there. A block that holds fences of its own is
     opened. Of several blocks only those count that define the entry point; of these, those that parse come first, and
     among equals the LAST one wins, so that a correction replaces its draft: `fenced`, `unclosed_fence`. Usage and
-    output behind the program define nothing and replace nothing.
+    output behind the program define nothing and replace nothing: a block that only imports the entry point, takes it
+    from a module, loops over it or binds it from itself or from names that it does not have (`f = cache(f)`,
+    `for f in [f]`) counts where nothing else in the reply defines it. A decorator that comes in such a block is
+    therefore not applied: the program runs as its own block has it.
     Of an unclosed block that does not parse as a whole, the longest stretch counts as under 4, but only if what is cut
     off is unindented and does not start like code, so that a cut program stays one: `unclosed_fence_in_prose`.
  3. Without such a block, the fenced blocks in lines quoted by ">": `quoted_fenced` and so on.
@@ -22,16 +27,18 @@ In this order:
     Parameters that are named otherwise are passed by position (`+positional`).
 A byte order mark or zero-width characters in front of a program's first line are removed (`+invisible`). Blocks are
 never joined, and nothing is ever repaired inside a program.
+The work is bounded (see `parsing`): of a very long reply, fewer ways to read it are tried.
 """
 
 import ast
 import re
 import textwrap
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
+from proceval.scorer.offer import Candidate, Rank, Target, candidate, may_offer
+from proceval.scorer.parsing import Parser
 from proceval.scorer.reasoning import CODE_START, INVISIBLE, LANGUAGE, closes, fence_in, first_word, without_reasoning
 
 MOST_CHARACTERS = 200_000
@@ -74,11 +81,17 @@ def extract(text: str, entry_point: str, parameters: Sequence[str]) -> Extracted
     if not visible.strip():
         return Extracted(None, "empty")
     target = Target(entry_point, tuple(parameters))
-    found = _from_blocks(visible, target) or _from_quotes(visible, target) or _from_prose(visible, target)
-    return found or Extracted(None, "no_entry_point")
+    parser = Parser(visible)
+    use: Extracted | None = None
+    for source in (_from_blocks, _from_quotes, _from_prose):
+        found = source(visible, target, parser)
+        if found and (use is None or found[0].rank < Rank.IMPORTED) and not found[0].is_use:
+            return found[1]
+        use = use or (found[1] if found else None)
+    return use or Extracted(None, "no_entry_point")
 
 
-def fenced_blocks(text: str) -> list[Block]:
+def fenced_blocks(text: str, parser: Parser) -> list[Block]:
     """All fenced blocks in order. A lone fence behind bare text closes nothing and opens nothing."""
     lines = text.split("\n")
     fences = [(number, match) for number, line in enumerate(lines) if (match := fence_in(line))]
@@ -91,33 +104,28 @@ def fenced_blocks(text: str) -> list[Block]:
         first = [] if LANGUAGE.match(opening["info"]) else [opening["info"]]
         later = (i for i in range(position + 1, len(fences)) if closes(fences[i][1], opening))
         closings = list(islice(later, _MOST_CLOSINGS))
-        blocked = [_block(_dedent(first + lines[start + 1 : fences[i][0]], opening["indent"])) for i in closings]
         if not closings:
             body = _dedent(first + lines[start + 1 :], opening["indent"])
             blocks.append(_block(_without_gluedfence_in(body), closed=False))
             break
-        chosen = next((n for n, block in enumerate(blocked) if parse(block.text) is not None), 0)
-        inner = fenced_blocks(blocked[chosen].text) if parse(blocked[chosen].text) is None else []
-        blocks += inner or [blocked[chosen]]
+        simple = len(closings) == 1 and closings[0] == position + 1 and not first
+        bodies = (_block(_dedent(first + lines[start + 1 : fences[i][0]], opening["indent"])) for i in closings)
+        nearest = next(bodies)
+        chosen, block, failed = (0, nearest, False) if simple else _closed_block(nearest, bodies, parser)
+        blocks += (fenced_blocks(block.text, parser) if failed else []) or [block]
         position = closings[chosen] + 1
     return blocks
 
 
-def parse(code: str) -> ast.Module | None:
-    """The syntax tree, or None; nothing of it is run."""
-    return _parse(code)[0]
-
-
-def _parse(code: str) -> tuple[ast.Module | None, int | None]:
-    """The tree, or the 1-based line of the first error where it is known."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(code), None
-    except SyntaxError as error:
-        return None, error.lineno
-    except (ValueError, RecursionError, MemoryError):  # NUL characters, nesting beyond the parser's depth
-        return None, None
+def _closed_block(nearest: Block, farther: Iterator[Block], parser: Parser) -> tuple[int, Block, bool]:
+    """At which of its possible ends a block parses, else the nearest; and whether that is known not to parse."""
+    for number, block in enumerate(chain([nearest], farther)):
+        parsed = parser.attempt(block.text, reserve=True)
+        if parsed is None:
+            return 0, nearest, number > 0
+        if parsed.tree is not None:
+            return number, block, False
+    return 0, nearest, True
 
 
 # ------------------------------------------------------------------------------------------------ fences
@@ -154,28 +162,14 @@ def _without_quotes(text: str) -> str:
 # ------------------------------------------------------------------------------------------------ candidates
 
 
-@dataclass(frozen=True)
-class Target:
-    """What the program is asked to define."""
-
-    entry_point: str
-    parameters: tuple[str, ...]
+_Found = tuple[Candidate, Extracted]
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A program that offers the entry point; lower `rank` is better."""
-
-    rank: int
-    code: str
-    suffix: str
-
-
-def _from_blocks(text: str, target: Target) -> Extracted | None:
-    found: list[tuple[Candidate, Extracted]] = []
-    for block in fenced_blocks(text):
-        code = None if block.closed else _before_prose(block.text)
-        made = _candidate(block.text if code is None else code, target)
+def _from_blocks(text: str, target: Target, parser: Parser) -> _Found | None:
+    found: list[_Found] = []
+    for block in fenced_blocks(text, parser):
+        code = None if block.closed or not may_offer(block.text, target) else _before_prose(block.text, parser)
+        made = candidate(block.text if code is None else code, target, parser)
         if made:
             rule = "fenced" if block.closed else "unclosed_fence" if code is None else "unclosed_fence_in_prose"
             named = rule + made.suffix + "+invisible" * block.invisible
@@ -183,12 +177,13 @@ def _from_blocks(text: str, target: Target) -> Extracted | None:
     if not found:
         return None
     best = min(made.rank for made, _ in found)
-    return replace([chosen for made, chosen in found if made.rank == best][-1], qualified=len(found))
+    made, chosen = [one for one in found if one[0].rank == best][-1]
+    return made, replace(chosen, qualified=sum(other.is_use <= made.is_use for other, _ in found))
 
 
-def _before_prose(body: str) -> str | None:
+def _before_prose(body: str, parser: Parser) -> str | None:
     """The beginning that parses, if what follows it is there and is surely no code."""
-    stretch = _stretch(body.split("\n"))
+    stretch = _stretch(body.split("\n"), parser)
     behind = body.split("\n")[stretch.count("\n") + 1 :] if stretch else []
     return stretch if behind and not _may_be_code(behind[0]) else None
 
@@ -197,33 +192,43 @@ def _may_be_code(line: str) -> bool:
     return line[:1].isspace() or bool(CODE_START.match(line))
 
 
-def _from_quotes(text: str, target: Target) -> Extracted | None:
-    found = _from_blocks(_without_quotes(text), target) if ">" in text else None
-    return replace(found, rule="quoted_" + found.rule) if found else None
+def _from_quotes(text: str, target: Target, parser: Parser) -> _Found | None:
+    found = _from_blocks(_without_quotes(text), target, parser) if ">" in text else None
+    return (found[0], replace(found[1], rule="quoted_" + found[1].rule)) if found else None
 
 
-def _from_prose(text: str, target: Target) -> Extracted | None:
+def _from_prose(text: str, target: Target, parser: Parser) -> _Found | None:
     """The reply as it is, or the stretch from the first line that starts like code to the first that cannot be."""
+    if not may_offer(text, target):
+        return None
     visible = _without_invisible(text)
     lines = textwrap.dedent(visible).strip("\n").split("\n")
     starts = [0] + [n for n, line in enumerate(lines) if n and CODE_START.match(line.lstrip(INVISIBLE))][:10]
+    use: _Found | None = None
     for attempt, start in enumerate(starts):
         first = lines[start].lstrip(INVISIBLE)
-        stretch = _stretch([first, *lines[start + 1 :]])
-        made = _candidate(stretch, target) if stretch else None
-        if stretch and made and (made.rank < 3 or attempt < 2):  # half of a program has one function often enough
+        stretch = _stretch([first, *lines[start + 1 :]], parser)
+        made = candidate(stretch, target, parser) if stretch else None
+        # Half of a program has one function often enough.
+        if stretch and made and (made.rank < Rank.RENAMED or made.is_use or attempt < 2):
             behind = lines[start + stretch.count("\n") + 1 :]
             invisible = first != lines[start] if start else visible != text
             rule = ("bare_in_prose" if start or behind else "bare") + made.suffix + "+invisible" * invisible
-            return Extracted(made.code, rule, bool(behind) and not _may_be_code(behind[0]), 1)
-    return None
+            found = made, Extracted(made.code, rule, bool(behind) and not _may_be_code(behind[0]), 1)
+            if not made.is_use:
+                return found
+            use = use or found
+    return use
 
 
-def _stretch(lines: list[str]) -> str | None:
+def _stretch(lines: list[str], parser: Parser) -> str | None:
     """The longest beginning that parses and does not end in a stray word."""
     end = len(lines)
     for _ in range(10):
-        tree, line = _parse("\n".join(lines[:end]))
+        parsed = parser.attempt("\n".join(lines[:end]))
+        if parsed is None:
+            return None
+        tree, line = parsed.tree, parsed.line
         if tree is None:
             if line is None or not 1 < line <= end:
                 return None
@@ -234,76 +239,3 @@ def _stretch(lines: list[str]) -> str | None:
             return "\n".join(lines[:end]) if tree.body else None
         end = last.lineno - 1
     return None
-
-
-def _candidate(code: str, target: Target) -> Candidate | None:
-    tree = parse(code)
-    if tree is None:
-        name = re.escape(target.entry_point)
-        defines = re.search(rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{name}[ \t]*\(", code, re.MULTILINE)
-        return Candidate(2, code, "+unparsable") if defines else None
-    statements = list(_top_level(tree.body))
-    functions = [s for s in statements if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
-    named = [f for f in functions if f.name == target.entry_point]
-    if named:
-        return _bridged(Candidate(0, code, ""), named[-1].args, 0, target, target.entry_point)
-    if any(target.entry_point in _names(s) for s in statements):
-        return Candidate(0, code, "")
-    methods = [
-        (c.name, m)
-        for c in statements
-        if isinstance(c, ast.ClassDef)
-        for m in c.body
-        if isinstance(m, ast.FunctionDef) and m.name == target.entry_point
-    ]
-    if len(methods) == 1:
-        owner, method = methods[0]
-        static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in method.decorator_list)
-        made = Candidate(1, code, "+method")
-        return _bridged(made, method.args, 0 if static else 1, target, f"{owner}().{target.entry_point}")
-    alike = [f for f in functions if len(f.args.posonlyargs + f.args.args) == len(target.parameters)]
-    if len(alike) == 1 and not alike[0].name.startswith(("_", "test")) and alike[0].name != "main":
-        return _bridged(Candidate(3, code, "+renamed"), alike[0].args, 0, target, alike[0].name)
-    return None
-
-
-def _bridged(made: Candidate, args: ast.arguments, bound: int, target: Target, callee: str) -> Candidate:
-    """Append what makes the entry point callable by the names that the task gives; nothing above it changes."""
-    names = [a.arg for a in (args.posonlyargs + args.args)[bound:]]
-    keywords = [a.arg for a in args.args + args.kwonlyargs]
-    by_name = args.kwarg is not None or all(p in keywords for p in target.parameters)
-    wanted = ", ".join(target.parameters)
-    if not by_name and (args.vararg or len(names) - len(args.defaults) <= len(target.parameters) <= len(names)):
-        bridge = f"{target.entry_point} = (lambda call: lambda {wanted}: call({wanted}))({callee})"
-        return Candidate(made.rank, f"{made.code}\n\n{bridge}\n", made.suffix + "+positional")
-    if callee != target.entry_point:
-        return Candidate(made.rank, f"{made.code}\n\n{target.entry_point} = {callee}\n", made.suffix)
-    return made
-
-
-def _top_level(body: Sequence[ast.stmt], depth: int = 20) -> Iterator[ast.stmt]:
-    """Statements that run when the module does, also under if, try, with and loops; not a `__main__` guard."""
-    for statement in body:
-        yield statement
-        if depth == 0 or isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        if isinstance(statement, ast.If) and _is_guard(statement.test):
-            continue
-        for part in ("body", "orelse", "finalbody"):
-            yield from _top_level(getattr(statement, part, []), depth - 1)
-        for handler in getattr(statement, "handlers", []):
-            yield from _top_level(handler.body, depth - 1)
-
-
-def _is_guard(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.Constant) and node.value == "__main__" for node in ast.walk(test))
-
-
-def _names(statement: ast.stmt) -> set[str]:
-    """Names that a statement binds in its module, function definitions aside."""
-    if isinstance(statement, ast.Import | ast.ImportFrom):
-        return {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
-    if isinstance(statement, ast.ClassDef):
-        return {statement.name}
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    return {node.id for t in targets if t is not None for node in ast.walk(t) if isinstance(node, ast.Name)}

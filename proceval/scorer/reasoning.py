@@ -6,6 +6,11 @@ INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
 """Byte order mark and zero-width characters."""
 _SEEN = re.compile(rf"[^\s{INVISIBLE}]")
 _TAG = re.compile(r"(?<!['\"`\\])<(/?)(think|thinking|reasoning|thought)>(?!['\"]|`(?!``))", re.IGNORECASE)
+_ANY_TAG = re.compile(
+    _TAG.pattern + r"|(?<=[^\s(\[{=]['\"`])</(?:think|thinking|reasoning|thought)>(?=[ \t]*(?:\n|\Z|```|~~~))",
+    re.IGNORECASE,
+)
+"""Also the closing tag that ends its line behind the closing mark of a quotation."""
 _FENCE = re.compile(rf"[{INVISIBLE}]*(?P<indent>[ \t]*)(?P<fence>`{{3,}}|~{{3,}})[ \t]*(?P<info>.*)\Z")
 LANGUAGE = re.compile(r"(?:[\w+#.-]*(?:[ \t]+(?:\{[^{}]*\}|[\w-]+=.*|\d[\d.]*|\w+\.py))*|\{.*\})\Z")
 CODE_START = re.compile(r"(?:(?:from|import|def|async\s+def|class)\s+\w|@\w|[A-Za-z_]\w*\s*(?::[^=]+)?=[^=])")
@@ -17,13 +22,41 @@ def without_reasoning(text: str) -> str | None:
     while (opening := _TAG.match(text, first_word(text, start))) and not opening[1]:
         closing = next((tag for tag in _TAG.finditer(text, opening.end()) if tag[1]), None)
         if closing is None:
-            return None
+            end = _quoted_end(text[opening.end() :])
+            rest = None if end is None else _without_later_reasoning(text[opening.end() + end :])
+            again = _TAG.match(rest, first_word(rest, 0)) if rest else None
+            return None if again and not again[1] else rest
         start = closing.end()
     return _without_later_reasoning(text[start:])
 
 
+def _quoted_end(text: str) -> int | None:
+    """Where reasoning ends that no tag closes but one behind a quotation, outside a fence or in one that never ends."""
+    lines = text.split("\n")
+    below = _fences_below(lines)
+    fence: re.Match[str] | None = None
+    offset = 0
+    for number, line in enumerate(lines):
+        tag = next((tag for tag in _ANY_TAG.finditer(line) if _closing(tag)), None)
+        mark = fence_in(line[: tag.start()] if tag else line)
+        if mark and fence is None and not tag:
+            fence = mark
+        elif mark and fence is not None and closes(mark, fence):
+            fence = None
+        if tag and (fence is None or below[number] != "closes"):
+            return offset + tag.end()
+        offset += len(line) + 1
+    return None
+
+
+def _closing(tag: re.Match[str]) -> bool:
+    return tag[0][1] == "/"
+
+
 def fence_in(line: str) -> re.Match[str] | None:
     """The parts `indent`, `fence` and `info` of a line that is a fence."""
+    if "```" not in line and "~~~" not in line:
+        return None
     match = _FENCE.match(line.rstrip(" \t"))
     return match if match and not (match["fence"][0] == "`" and "`" in match["info"]) else None
 
@@ -43,6 +76,8 @@ def first_word(text: str, start: int) -> int:
 
 def _without_later_reasoning(text: str) -> str:
     """One pass over the lines that knows of each whether it is inside a fence."""
+    if not _ANY_TAG.search(text):
+        return text
     lines = text.split("\n")
     below = _fences_below(lines)
     begin, offset = 0, 0
@@ -51,13 +86,16 @@ def _without_later_reasoning(text: str) -> str:
     fence: re.Match[str] | None = None
     for number, line in enumerate(lines):
         seen = 0
-        for tag in _TAG.finditer(line):
-            if not tag[1] and fence is None:
+        for tag in _ANY_TAG.finditer(line):
+            before = fence_in(line[: tag.start()]) if fence and line[tag.start() - 1] in "`~" else None
+            if before and fence and closes(before, fence):
+                fence = None
+            if not _closing(tag) and fence is None:
                 openings.append(offset + tag.start())
-            elif tag[1] and openings and (fence is None or below[number] != "closes"):
+            elif _closing(tag) and openings and (fence is None or below[number] != "closes"):
                 cuts.append((openings.pop(), offset + tag.end()))
                 fence = None
-            elif tag[1] and (fence is None or (line.strip() == tag[0] and below[number] == "opens")):
+            elif _closing(tag) and (fence is None or (line.strip() == tag[0] and below[number] == "opens")):
                 begin, cuts, fence = offset + tag.end(), [], None
             else:
                 continue

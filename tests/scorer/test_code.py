@@ -1,6 +1,7 @@
 """The judge of programs, in a real sandbox: right ones score, attacks do not, and every failure has its class."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from proceval.errors import Unscored
 from proceval.protocols import Judgement
 from proceval.schema import Completion, Problem, Test
 from proceval.scorer.code import Code
+from proceval.scorer.extract import extract
 from sandbox.contract import Execution, Job
 from sandbox.process import Process
 from tests.arena import problem, solve
@@ -114,6 +116,25 @@ def test_a_reply_cut_at_the_limit_is_truncated_unless_its_program_was_whole(box:
     assert judge(box, "Here is the plan:", "length").outcome == "truncated"
     assert judge(box, fenced(RIGHT["reference"]) + "This wor", "length").outcome == "passed"
     assert judge(box, fenced(ATTACKS["constant"]) + "This wor", "length").outcome == "wrong_answer"
+
+
+def test_a_long_reply_is_read_beside_the_loop_with_the_same_result(
+    monkeypatch: pytest.MonkeyPatch, box: Process
+) -> None:
+    threads: list[bool] = []
+
+    def watched(*given: Any) -> Any:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return extract(*given)
+
+    monkeypatch.setattr("proceval.scorer.code.extract", watched)
+    short = fenced(RIGHT["reference"])
+    long = "It is a sum.\n" * 4000 + short
+    found = [judge(box, short), judge(box, long)]
+    checks = [asyncio.run(Code(sandbox=box).check(HIDDEN, text)) for text in (short, long)]
+    assert found[0] == found[1]
+    assert checks[0] == checks[1]
+    assert threads == [True, False, True, False]
 
 
 def test_hidden_values_stay_out_of_public_feedback_and_of_details(box: Process) -> None:

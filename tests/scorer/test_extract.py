@@ -1,11 +1,15 @@
 """Every form in which a program comes: what is found must work, and the rule that found it must be named."""
 
+import ast
+
 import pytest
 
+from proceval.scorer import parsing
 from proceval.scorer.extract import MOST_CHARACTERS, extract
 
 GOOD = "def double(x):\n    return 2 * x"
 DRAFT = "def double(x):\n    return x"
+USE = "from solution import double\n"
 
 
 def fenced(code: str, *, fence: str = "```", tag: str = "python") -> str:
@@ -132,6 +136,75 @@ WORKS = {
         fenced("def double(x):\n    match x:\n        case y if (z := y):\n            return 2 * z\n    return 0"),
         "fenced",
     ),
+    "usage that imports it": (fenced(GOOD) + "Usage:\n" + fenced(USE + "print(double(2))"), "fenced"),
+    "tests that import it": (
+        fenced(GOOD)
+        + fenced(f"import unittest\n{USE}class T(unittest.TestCase):\n    def test_it(self):\n        double(1)"),
+        "fenced",
+    ),
+    "usage that loops over it": (fenced(GOOD) + fenced("for double in [double]:\n    print(double(2))"), "fenced"),
+    "usage that enters with it": (fenced(GOOD) + fenced("with timed(double) as double:\n    double(2)"), "fenced"),
+    "usage that wraps it": (fenced(GOOD) + fenced("import functools\ndouble = functools.cache(double)"), "fenced"),
+    "usage through a module": (fenced(GOOD) + fenced("import solution\ndouble = solution.double"), "fenced"),
+    "usage through an imported class": (
+        fenced(GOOD) + fenced("from solution import Solution\ndouble = Solution().double"),
+        "fenced",
+    ),
+    "usage through a name of another block": (fenced(GOOD) + fenced("double = fast_double"), "fenced"),
+    "usage that stores beside it": (fenced(GOOD) + fenced("double.calls = 0\nknown[double] = 1"), "fenced"),
+    "its type alone": (fenced(GOOD) + fenced("double: Callable[[int], int]"), "fenced"),
+    "usage of a method": (
+        fenced("class Solution:\n    def double(self, x):\n        return 2 * x")
+        + fenced("double = Solution().double"),
+        "fenced+method",
+    ),
+    "usage of a function by another name": (
+        fenced("def solve(x):\n    return 2 * x") + fenced("double = solve\nprint(double(2))"),
+        "fenced+renamed",
+    ),
+    "bare, then usage that imports it": (GOOD + "\n\nUsage:\n" + fenced(USE + "double(2)"), "bare_in_prose"),
+    "usage in prose, then bare": (USE + "is how it is used.\n\n" + GOOD, "bare_in_prose"),
+    "quoted, then usage that imports it": (
+        "> ```\n> def double(x):\n>     return 2 * x\n> ```\n" + fenced(USE + "double(2)"),
+        "quoted_fenced",
+    ),
+    "program that wraps itself": (fenced(f"import functools\n{GOOD}\n\ndouble = functools.cache(double)"), "fenced"),
+    "alias of a helper in the block": (
+        fenced(DRAFT) + fenced("def helper(x):\n    return 2 * x\n\ndouble = helper"),
+        "fenced",
+    ),
+    "method bound in the block": (
+        fenced(DRAFT) + fenced("class A:\n    def double(self, x):\n        return 2 * x\n\ndouble = A().double"),
+        "fenced",
+    ),
+    "lambda that calls itself, after a draft": (
+        fenced(DRAFT) + fenced("double = lambda x: 2 + double(x - 1) if x else 0"),
+        "fenced",
+    ),
+    "wrapped lambda, after a draft": (
+        fenced(DRAFT) + fenced("import functools\ndouble = functools.cache(lambda x: double(x - 1) + 2 if x else 0)"),
+        "fenced",
+    ),
+    "comprehension over its own name, after a draft": (
+        fenced(DRAFT) + fenced("double = [double for double in [lambda x: 2 * x]][0]"),
+        "fenced",
+    ),
+    "reasoning that ends behind a code mark": ("<think>\nuse `sum`</think>\n" + fenced(GOOD), "fenced"),
+    "reasoning that ends behind a quotation": ('<think>\nis "yes"</think>  \n' + GOOD, "bare"),
+    "reasoning that ends behind a fence": ("<think>\n" + fenced(DRAFT)[:-1] + "</think>\n" + fenced(GOOD), "fenced"),
+    "reasoning that ends between a code mark and a fence": ("<think>\nuse `sum`</think>" + fenced(GOOD), "fenced"),
+    "reasoning that ends behind a code mark in a draft": (
+        "<think>\n```python\ndef double(x): return x\nor `x`</think>\n" + fenced(GOOD),
+        "fenced",
+    ),
+    "reasoning opened by the template that ends behind a code mark": (
+        fenced(DRAFT) + "no, `2 * x`</think>\n" + GOOD,
+        "bare",
+    ),
+    "reasoning behind the program that ends behind a fence": (
+        fenced(GOOD) + "<think>\nor\n" + fenced(DRAFT)[:-1] + "</think>\n" + fenced("double(2)"),
+        "fenced",
+    ),
 }
 
 NOTHING = {
@@ -139,6 +212,23 @@ NOTHING = {
     "spaces": (" \n\t\n", "empty"),
     "prose": ("The function should double its argument.", "no_entry_point"),
     "reasoning never closed": ("<think>\n" + fenced(GOOD), "unclosed_reasoning"),
+    "a quoted closing tag in the reasoning": (
+        '<think>\nthe tag "</think>" ends it.\n' + fenced(GOOD),
+        "unclosed_reasoning",
+    ),
+    "half a quoted closing tag": ('<think>\nthe tag "</think>\nends it.\n' + fenced(GOOD), "unclosed_reasoning"),
+    "a closing tag behind a quotation in a line": (
+        '<think>\n"a"</think> is it.\n' + fenced(GOOD),
+        "unclosed_reasoning",
+    ),
+    "a closing tag behind a quotation in a fence": (
+        "<think>\n" + fenced('<a b="c"</think>', tag="xml") + fenced(GOOD),
+        "unclosed_reasoning",
+    ),
+    "reasoning that ends behind a code mark, then more": (
+        "<think>\nuse `sum`</think>\n<think>\n" + fenced(GOOD),
+        "unclosed_reasoning",
+    ),
     "only in the reasoning": ("<think>\n" + fenced(GOOD) + "</think>\nIt doubles.", "no_entry_point"),
     "one-line fence": ("```def double(x): return 2 * x```", "no_entry_point"),
     "two other names": (fenced("def f(x):\n    return x\n\ndef g(x):\n    return 2 * x"), "no_entry_point"),
@@ -236,3 +326,72 @@ def test_several_parameters_are_passed_in_order() -> None:
 def test_hostile_repetition_is_read_in_reasonable_work(filler: str) -> None:
     """A reply of 200,000 characters made of one line: linear or bounded work, else this test takes minutes."""
     extract(filler * (MOST_CHARACTERS // len(filler)), "double", ["x"])
+
+
+@pytest.mark.parametrize("code", ["from math import gcd", "import math\ngcd = math.gcd", "gcd = undefined_here"])
+def test_a_block_that_only_takes_the_entry_point_from_elsewhere_counts_where_nothing_else_does(code: str) -> None:
+    found = extract(fenced(code) + "Output:\n" + fenced("3", tag=""), "gcd", ["a", "b"])
+    assert (found.code, found.rule, found.qualified) == (code, "fenced", 1)
+    assert extract(fenced("def gcd(a, b):\n    return a") + fenced(code), "gcd", ["a", "b"]).qualified == 1
+
+
+LOOP = "x = [1, 2, 3]\n"
+TWO = "def g(x, y):\n    return x\n"
+
+
+def filled(head: str, tail: str, line: str = LOOP) -> str:
+    return head + line * ((MOST_CHARACTERS - len(head) - len(tail)) // len(line)) + tail
+
+
+ENDLESS = {
+    "fence": filled(f"```python\n{TWO}", "x = (\n```\n"),
+    "fence, dense": filled(f"```python\n{TWO}", "x y\n```\n", "a\n"),
+    "fence, other letters": filled(f"```python\n{TWO}", "x y\n```\n", "\u00e9\n"),
+    "a program of something else": filled(f"```python\n{TWO}", "```\n"),
+    "unclosed fence": filled(f"```python\n{TWO}", "x y\n"),
+    "unclosed brackets": filled(f"```python\n{TWO}", "x = (\n" * 30),
+    "bare": filled(TWO, "x y\n"),
+    "quoted": filled(f"> ```\n> {TWO}", "> x y\n> ```\n", "> x = [1, 2, 3]\n"),
+    "many ends": filled(f"```\n{TWO}", "x = (\n" + "```\n" * 20),
+    "ends far away": filled(
+        "".join(f"{'~' * n}\nx y\n{'~' * n}\n" for n in range(60, 20, -1)) + TWO, ("~" * 99 + "\n") * 8
+    ),
+    "fences in fences": filled(
+        "".join("`" * n + "\n" for n in range(150, 3, -1)) + TWO, "".join("`" * n + "\n" for n in range(3, 150))
+    ),
+    "one long line": f"```\ndef g(x, y): return [{'1,' * 99_000}1] 2\n```",
+    "error at the start of a long statement": "a = b\n" * 11 + f"def g(x, y): 0\n(f(), {'a,' * 99_000}) = 1\n",
+    "starts": filled("", "x =", TWO),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_no_reply_is_parsed_more_than_a_few_times(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endless repetition that the token limit cut: parsed 34 times and more, it held up the loop for seconds."""
+    read: list[int] = []
+    parse = ast.parse
+
+    def counted(code: str, *rest: str) -> ast.Module:
+        read.append(len(code))
+        return parse(code, *rest)
+
+    monkeypatch.setattr(parsing.ast, "parse", counted)
+    assert len(ENDLESS[name]) <= MOST_CHARACTERS
+    extract(ENDLESS[name], "double", ["x"])
+    assert sum(read) <= 3 * MOST_CHARACTERS
+    assert len(read) <= 40
+
+
+def test_a_text_that_can_offer_nothing_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(parsing.ast, "parse")
+    assert extract(filled("```python\n", "x = (\n```\n"), "double", ["x"]).rule == "no_entry_point"
+
+
+def test_a_program_behind_a_long_draft_is_found_whatever_the_draft_costs() -> None:
+    reply = filled("```\n" + TWO, "x = (\n```\n" + fenced(GOOD))
+    assert extract(reply, "double", ["x"]).code == GOOD
+
+
+def test_no_warning_about_a_reply_reaches_the_terminal(recwarn: pytest.WarningsRecorder) -> None:
+    assert extract(fenced(GOOD + "\n\nPATTERN = '\\d'\nONE = 1if 1else 0"), "double", ["x"]).rule == "fenced"
+    assert not recwarn.list
