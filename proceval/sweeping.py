@@ -27,6 +27,7 @@ from hydra.core.override_parser.types import Override
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 
+from proceval import credentials
 from proceval.errors import STATES, InputError
 from proceval.folder import write_atomically
 from proceval.grammar import quoted, read
@@ -53,7 +54,12 @@ def folder(arguments: Sequence[str], found: Sequence[Override]) -> Path:
     telling.sort(key=lambda o: (not o.is_sweep_override(), o.key_or_group))
     words = [str(o.input_line) for o in telling]
     roots = [str(o.value()) for o in found if o.key_or_group == "outputs" and not o.is_sweep_override()]
-    name = re.sub(r"[^A-Za-z0-9._]+", "-", "+".join(words)).strip("-.")[:60].rstrip("-.") or "sweep"
+    credentials.watch(
+        given=credentials.given({o.key_or_group: o.value() for o in telling if not o.is_sweep_override()})
+    )
+    name = (
+        re.sub(r"[^A-Za-z0-9._]+", "-", "+".join(map(credentials.word, words))).strip("-.")[:60].rstrip("-.") or "sweep"
+    )
     digits = hashlib.sha256(repr(sorted(words)).encode()).hexdigest()[:8]
     return Path(roots[-1] if roots else "outputs") / "sweeps" / f"{name}-{digits}"
 
@@ -90,7 +96,8 @@ class Job:
     def __init__(self, path: Path, words: Sequence[str], launcher: str):
         self.path, self.live = path, launcher == ONE_BY_ONE
         # Hydra escapes what its grammar would read
-        self.words = [re.sub(r"\\(.)", r"\1", word.removeprefix("++")) for word in words]
+        self.words = [re.sub(r"\\(.)", r"\1", credentials.word(word).removeprefix("++")) for word in words]
+        self._withholds = any(credentials.word(word) != word for word in words)
         self.status, self.identity, self.reason, self.refused = 1, "", "", False
         self._stack = ExitStack()
 
@@ -102,6 +109,8 @@ class Job:
             self.refused, self.status = True, error.exit_status
             progress.say(f"proceval: job {self.path.name} is being run by process {error.holder}; it is left to it")
             return self
+        if self._withholds:
+            credentials.withhold(self.path.parent / "multirun.yaml")  # Hydra's own, which holds every word
         self.before = status_of(self.path)
         self._write({"exit_status": None, "state": "died", "overrides": self.words})  # should it be killed from here on
         self._started = time.monotonic()

@@ -237,6 +237,20 @@ def test_a_whole_run_leaves_no_literal_in_files_and_names(
     _nowhere(tmp_path)
 
 
+def test_a_sweep_leaves_no_literal_in_files_and_names(proceval: Callable[..., Run], tmp_path: Path) -> None:
+    run = proceval(
+        "--multirun", "stage=generate", "count=1", "seed=1,2", "domain=arrays", "difficulty=easy", *WORDS[:3], *GIVEN
+    )
+    assert run.returncode == 0, run.stderr
+    sweep = next(tmp_path.glob("outputs/sweeps/*"))
+    listed = yaml.safe_load((sweep / "multirun.yaml").read_text())
+    assert "model.extra.password=REDACTED" in " ".join(listed["hydra"]["overrides"]["task"])
+    told = [json.loads(path.read_text())["overrides"] for path in sweep.glob("*/status.json")]
+    assert len(told) == 2
+    assert all("seed=1" in words or "seed=2" in words for words in told)
+    _nowhere(tmp_path)
+
+
 def _nowhere(folder: Path) -> None:
     for value in (LITERAL, "swordfish", "abc-0123-def"):
         assert not [path for path in folder.rglob("*") if value in str(path.relative_to(folder))]
