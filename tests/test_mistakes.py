@@ -137,7 +137,6 @@ MISTAKES: dict[str, str] = {
     "strategy=best_of_n strategy.max_turn=3": "did you mean 'max_turns' of strategy=sequential_repair?",
     "strategy.attempts=3": "'strategy' has no keys of its own",
     "model.extra={a:1}": "it is a key of model=litellm, openai_http",
-    "model=openai/x model.extra=3": "model.extra",
     "track=review track.judges.second.extra={a:1}": "track.judges.second is no model",
     "seed=2026_11": """seed='"2026_11"'""",
     "--multirun seed=1,1e5": """1e5 needs quotes to be a name, seed='"1e5"'""",
