@@ -52,9 +52,9 @@ PLOTS: dict[str, _Plot] = {
         fewest=2,
     ),
     "accuracy_against_cost": _Plot(
-        lambda run, summary: plot_data.frontier(summary, "usd"),
+        lambda run, summary: _some(plot_data.frontier(summary, "usd"), "cost"),
         plot_shapes.frontier("US dollars a sample"),
-        "fewer than two models whose costs are all known",
+        "fewer than two models whose costs are all known, or none of them has a price",
         fewest=2,
     ),
     "mutation_score_and_accuracy": _Plot(
@@ -69,7 +69,7 @@ PLOTS: dict[str, _Plot] = {
         "no family with enough problems for a guess floor",
     ),
     "latency": _Plot(
-        lambda run, summary: _waited(plot_data.distribution(run.verdicts(), "latency_s")),
+        lambda run, summary: _some(plot_data.distribution(run.verdicts(), "latency_s"), "value"),
         plot_shapes.distribution("seconds a sample"),
         "no sample that took measurable time",
     ),
@@ -138,6 +138,6 @@ def _footnote(rows: list[Row], summary: Plain) -> str:
     return "\n".join(offline.values())
 
 
-def _waited(rows: list[Row]) -> list[Row]:
-    """The rows, unless every one is zero: an offline model has no latency to show."""
-    return rows if any(row["value"] > 0 for row in rows) else []
+def _some(rows: list[Row], column: str) -> list[Row]:
+    """The rows, unless every one is zero there: offline models have no latency and no price to show."""
+    return rows if any(row[column] > 0 for row in rows) else []

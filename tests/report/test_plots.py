@@ -124,3 +124,12 @@ def test_pictures_say_that_mock_is_offline(run_folder: Path) -> None:
     rows = plot_data.accuracy_by_tier(found)
     assert "no claim about difficulty" in plots._footnote(rows, found)
     assert plots._footnote([row for row in rows if row["contestant"] != "mock"], found) == ""
+
+
+@pytest.mark.parametrize(("field", "name"), [("cost_usd", "accuracy_against_cost"), ("latency_s", "latency")])
+def test_what_is_zero_for_everybody_is_no_figure(run_folder: Path, field: str, name: str) -> None:
+    run = enough(run_folder)
+    for dear in (0.0, 0.5):
+        rows = [v.model_copy(update={field: dear if v.model == "mock" else 0.0}) for v in builder.verdicts()]
+        builder.write_lines(run / "verdicts.jsonl", rows)
+        assert bool(plots.PLOTS[name].rows(Run(run), summarised(run))) == (dear > 0)
