@@ -20,18 +20,22 @@ def without_reasoning(text: str) -> str | None:
     """The reply without its reasoning, or None when the reasoning never ends."""
     start = 0
     while (opening := _TAG.match(text, first_word(text, start))) and not opening[1]:
+        following = _TAG.search(text, opening.end())
+        if following is None or not following[1]:
+            end = _quoted_end(text[opening.end() : following.start() if following else len(text)])
+            if end is not None:
+                rest = _without_later_reasoning(text[opening.end() + end :])
+                again = _TAG.match(rest, first_word(rest, 0))
+                return None if again and not again[1] else rest
         closing = next((tag for tag in _TAG.finditer(text, opening.end()) if tag[1]), None)
         if closing is None:
-            end = _quoted_end(text[opening.end() :])
-            rest = None if end is None else _without_later_reasoning(text[opening.end() + end :])
-            again = _TAG.match(rest, first_word(rest, 0)) if rest else None
-            return None if again and not again[1] else rest
+            return None
         start = closing.end()
     return _without_later_reasoning(text[start:])
 
 
 def _quoted_end(text: str) -> int | None:
-    """Where reasoning ends that no tag closes but one behind a quotation, outside a fence or in one that never ends."""
+    """Where reasoning ends that is closed by no tag but one behind a quotation, outside a fence or in one that never ends."""
     lines = text.split("\n")
     below = _fences_below(lines)
     fence: re.Match[str] | None = None

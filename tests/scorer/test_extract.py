@@ -201,6 +201,14 @@ WORKS = {
         fenced(DRAFT) + "no, `2 * x`</think>\n" + GOOD,
         "bare",
     ),
+    "reasoning that ends behind a code mark, and more behind the program": (
+        "<think>\nuse `sum`</think>\n" + fenced(GOOD) + "<think>right?</think>\n",
+        "fenced",
+    ),
+    "reasoning that ends behind a code mark, then more": (
+        "<think>\nuse `sum`</think>\n<think>right</think>\n" + fenced(GOOD),
+        "fenced",
+    ),
     "reasoning behind the program that ends behind a fence": (
         fenced(GOOD) + "<think>\nor\n" + fenced(DRAFT)[:-1] + "</think>\n" + fenced("double(2)"),
         "fenced",
@@ -318,6 +326,9 @@ def test_several_parameters_are_passed_in_order() -> None:
         "`" * 50 + "\n",
         "> ```\n",
         "```\n" + "`" * 90_000 + "x\n",
+        "<think>x`</think>\n",
+        "<think>x`</think>\n<think>",
+        "<think><think></think>",
         "``` a" + " " * 90_000 + "b\n",
         "```" + " {}" * 40 + " x\n",
         "\u200b",
@@ -365,9 +376,9 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("name", ENDLESS)
-def test_no_reply_is_parsed_more_than_a_few_times(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An endless repetition that the token limit cut: parsed 34 times and more, it held up the loop for seconds."""
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many characters each parse was given."""
     read: list[int] = []
     parse = ast.parse
 
@@ -376,15 +387,21 @@ def test_no_reply_is_parsed_more_than_a_few_times(name: str, monkeypatch: pytest
         return parse(code, *rest)
 
     monkeypatch.setattr(parsing.ast, "parse", counted)
+    return read
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_no_reply_is_parsed_more_than_a_few_times(name: str, parsed: list[int]) -> None:
+    """An endless repetition that the token limit cut: parsed 34 times and more, it held up the loop for seconds."""
     assert len(ENDLESS[name]) <= MOST_CHARACTERS
     extract(ENDLESS[name], "double", ["x"])
-    assert sum(read) <= 3 * MOST_CHARACTERS
-    assert len(read) <= 40
+    assert sum(parsed) <= 3 * MOST_CHARACTERS
+    assert len(parsed) <= 40
 
 
-def test_a_text_that_can_offer_nothing_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(parsing.ast, "parse")
+def test_a_text_that_can_offer_nothing_is_not_parsed(parsed: list[int]) -> None:
     assert extract(filled("```python\n", "x = (\n```\n"), "double", ["x"]).rule == "no_entry_point"
+    assert not parsed
 
 
 def test_a_program_behind_a_long_draft_is_found_whatever_the_draft_costs() -> None:
