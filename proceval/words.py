@@ -139,6 +139,8 @@ def repeated(arguments: list[str]) -> str | None:
     for argument in arguments:
         key, equals, value = argument.lstrip("+").partition("=")
         if equals and not key.startswith("~") and said.setdefault(key, value) != value:
+            if all(re.match(r"\w+:(?!//)", one) for one in (said[key], value)):
+                return f"a shell takes {{A,B}} apart; put quotes around it: '{key}={{{said[key]},{value}}}'"
             return f"{key} is given twice, {key}={said[key]} and {key}={value}; keep one of them"
     return None
 

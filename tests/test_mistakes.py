@@ -138,6 +138,8 @@ MISTAKES: dict[str, str] = {
     "strategy.attempts=3": "'strategy' has no keys of its own",
     "model.extra={a:1}": "it is a key of model=litellm, openai_http",
     "track=review track.judges.second.extra={a:1}": "track.judges.second is no model",
+    "count=dag_reachability:1 count=monotonic_split:2": "quotes around it: 'count={dag_reachability:1,monotonic_split:2}'",
+    "model=openai/x model.extra=a:1 model.extra=b:{c:2}": "put quotes around it: 'model.extra={a:1,b:{c:2}}'",
     "seed=2026_11": """seed='"2026_11"'""",
     "--multirun seed=1,1e5": """1e5 needs quotes to be a name, seed='"1e5"'""",
     "seed=+5": "plain digits",
