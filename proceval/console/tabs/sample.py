@@ -54,7 +54,7 @@ def whole(place: Place, folder: int, wanted: runs.Key) -> None:
 
 def _completions(turns: tuple[Response, ...]) -> None:
     if not turns:
-        st.info("No completion is recorded: the provider never answered, which is not the model's failure.")
+        st.info("No completion is recorded: nobody answered, or nobody was asked, which is not the model's failure.")
     for turn in turns:
         done = turn.completion
         tokens = number(done.completion_tokens)
