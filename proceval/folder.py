@@ -322,7 +322,8 @@ def line(record: Record) -> str:
 
 def write_atomically(path: Path, text: str) -> None:
     """Replace a small file whole or not at all; credentials are left out."""
-    staged = path.with_name(f".{path.name}.{os.getpid()}.partial")  # jobs side by side share what lies above their folders
+    # Jobs side by side share what lies above their folders.
+    staged = path.with_name(f".{path.name}.{os.getpid()}.partial")
     staged.write_text(redact(text), encoding="utf-8")
     os.replace(staged, path)
 
