@@ -67,6 +67,24 @@ UNUSUAL = ("failed", "rewrote", "turn_limit", "case_fault", "budget")
 """Outcomes that only reviews, agents and runs with a budget can have: not told where they did not occur."""
 
 
+def reliability(summary: Plain) -> Sheet:
+    """pass^k by contestant and tier: the chance that all of k samples pass, where pass@k asks for one of them."""
+    scores = summary["scores"] or {"contestants": [], "ks": []}
+    ks = [k for k in scores["ks"] if k != 1]
+    rows = tuple(
+        (name, *(pass_at(cell, k, "pass_hat_k") for k in ks))
+        for contestant in scores["contestants"]
+        for name, cell in ((contestant["name"], contestant["overall"]), *_tiers(contestant))
+    )
+    return Sheet("All of k samples pass", ("model", *(f"pass^{k}" for k in ks)), rows if ks else ())
+
+
+def _tiers(contestant: Plain) -> Iterable[tuple[str, Plain]]:
+    """The tiers of a contestant, where it has more than one."""
+    found = contestant["by_tier"]
+    return ((f"  {tier}", cell) for tier, cell in found.items()) if len(found) > 1 else ()
+
+
 def failures(summary: Plain) -> Sheet:
     """Outcomes with their owners: by tier for one contestant, else by contestant."""
     contestants = summary["scores"]["contestants"]
@@ -111,9 +129,9 @@ def _figures(cell: Plain, ks: Iterable[int]) -> tuple[str, ...]:
     return (f"{cell['scored']}/{cell['samples']}", _accuracy(cell), *rest)
 
 
-def pass_at(cell: Plain, k: int) -> str:
-    """pass@k, with the problems that it is of where some have too few scored samples for it."""
-    found = cell["pass_at_k"][str(k)]
+def pass_at(cell: Plain, k: int, figure: str = "pass_at_k") -> str:
+    """pass@k or pass^k, with the problems that it is of where some have too few scored samples for it."""
+    found = cell[figure][str(k)]
     return percent(found["value"]) + (f" ({found['problems']}/{found['of']})" if _fewer(found) else "")
 
 

@@ -4,7 +4,7 @@ from proceval.report import agent, review_sheets
 from proceval.report.cells import Sheet
 from proceval.report.evidence import Plain
 from proceval.report.evidence_sheets import audit, guesses, operators, problems, rejections
-from proceval.report.score_sheets import by_family, evaluation, examples, jobs
+from proceval.report.score_sheets import by_family, evaluation, examples, jobs, reliability
 
 OF_ALL = ("config.yaml", "records.jsonl", "verdicts.jsonl")
 """Files that every evaluation has; the others are of proved problems."""
@@ -17,9 +17,9 @@ def sheets(summary: Plain) -> list[Sheet]:
 
 
 def details(summary: Plain) -> list[Sheet]:
-    """What only report.md adds: rejections by reason, operators, guess floors, families, an example of each failure."""
-    found = [rejections(summary), operators(summary), guesses(summary), by_family(summary), examples(summary)]
-    found = [*review_sheets.details(summary), *found]
+    """What only report.md adds: rejections, operators, guess floors, families, pass^k, an example of each failure."""
+    found = [rejections(summary), operators(summary), guesses(summary), by_family(summary), reliability(summary)]
+    found = [*review_sheets.details(summary), *found, examples(summary)]
     return [sheet for sheet in found if sheet.rows]
 
 
