@@ -35,6 +35,15 @@ DOORS = {
     "subprocess": ("sandbox/", "proceval/release/recheck.py", "proceval/provenance.py"),  # git alone knows edited files
     "signal": ("sandbox/", "proceval/main.py", "proceval/__main__.py"),
 }
+BORDERS = {
+    "proceval/engine/requests.py": 1,  # a client that breaks gave no answer: the provider's row
+    "proceval/engine/run.py": 1,  # a scorer or track that breaks is the judge's fault: another owner, another row
+    "proceval/audit/runner.py": 2,  # a mutant, loaded and called: whatever it raises is its outcome
+    "sandbox/guest.py": 4,  # hostile code, loaded and called, its __str__, its stdout
+    "sandbox/worker.py": 1,  # the border of a process: what is raised there is told to the parent
+    "sandbox/waiting.py": 1,  # a driver of steps: it is raised again where the result is awaited
+}
+"""Everything is caught in these places and nowhere else."""
 HEAVY = {"z3", "cvc5", "litellm", "wandb", "seaborn", "matplotlib", "pandas", "pyarrow", "numpy", "streamlit"}
 SCRIPTS = ("proceval/main.py", "proceval/console/app.py", "proceval/console/tabs/")
 """Nothing imports these: they are run, and may say at the top what they need."""
@@ -55,19 +64,22 @@ def test_a_file_keeps_the_house_rules(path: Path) -> None:
     assert text.count("\n") <= 350, f"{name} has {text.count(chr(10))} lines"
     assert ast.get_docstring(tree) is not None or not tree.body, f"{name} needs a module docstring"
     top_level = {id(node) for node in tree.body}
+    broad = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and _catches_everything(node)]
+    assert len(broad) == BORDERS.get(name, 0), f"{name} catches everything in lines {broad}"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno is not None
             assert node.end_lineno - node.lineno <= 70, f"{name}: {node.name} is too long"
-        if isinstance(node, ast.ExceptHandler):
-            broad = node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException")
-            allowed = name.startswith(("proceval/engine", "proceval/audit/runner.py", "sandbox/"))
-            assert not broad or allowed, f"{name}:{node.lineno} catches everything"
         for module in _imported(node):
             doors = DOORS.get(module)
             assert doors is None or name.startswith(doors), f"{name}:{node.lineno} imports {module}"
             if module in HEAVY and not name.startswith(SCRIPTS):
                 assert id(node) not in top_level, f"{name}:{node.lineno} imports {module} before it is used"
+
+
+def _catches_everything(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind is None or getattr(kind, "id", "") in ("Exception", "BaseException") for kind in kinds)
 
 
 def _imported(node: ast.AST) -> list[str]:

@@ -67,7 +67,8 @@ class Verify:
             release, limits = Path(folder.dataset), self.prover.limits
             return int(not passes(release, self.families, self.prompts, "all", self.workers, limits))
         file = stored.dataset(folder)
-        total = sum(1 for _ in files.each(file, Problem))
+        with file.open("rb") as lines:
+            total = sum(1 for _ in lines)
         found = 0
         for found, (place, sentence) in enumerate(self._faults(file, total), 1):  # noqa: B007 - the last one counts
             print(f"{place}: {sentence}")
