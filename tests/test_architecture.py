@@ -64,7 +64,9 @@ def test_a_file_keeps_the_house_rules(path: Path) -> None:
     assert text.count("\n") <= 350, f"{name} has {text.count(chr(10))} lines"
     assert ast.get_docstring(tree) is not None or not tree.body, f"{name} needs a module docstring"
     top_level = {id(node) for node in tree.body}
-    broad = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and _catches_everything(node)]
+    broad = [
+        node.lineno for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and _catches_everything(node)
+    ]
     assert len(broad) == BORDERS.get(name, 0), f"{name} catches everything in lines {broad}"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
