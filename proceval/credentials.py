@@ -35,6 +35,8 @@ _NAMES = (
 )  # fmt: skip
 """Keys whose values name or find something: what an environment variable brings in there is no credential by itself."""
 
+_USER_INFO = re.compile(r"://[^/@\s]+@")
+
 _watched: set[str] = set()
 _given: set[str] = set()
 _values: tuple[str, ...] | None = None
@@ -67,10 +69,21 @@ def secret(name: str) -> bool:
     return bool(_LAST.fullmatch(words[-1])) and not (words[-1] == "token" and words[-2:-1] and words[-2] in _MARKUP)
 
 
+def misplaced(name: str, value: Any) -> bool:
+    """Whether a value shows a credential where none belongs: in an address, or where a variable's name is asked for."""
+    if not isinstance(value, str):
+        return False
+    pasted = name.rpartition(".")[2] == "key_variable" and not value.isidentifier()
+    return pasted or _USER_INFO.search(value) is not None
+
+
 def hidden(node: Any, *, under: bool = False) -> Any:
     """A copy for the disk: a mark for all that stands under a credential's name, and for each known value anywhere."""
     if isinstance(node, Mapping):
-        return {key: hidden(value, under=under or secret(str(key))) for key, value in node.items()}
+        return {
+            key: hidden(value, under=under or secret(str(key)) or misplaced(str(key), value))
+            for key, value in node.items()
+        }
     if isinstance(node, list | tuple):
         return [hidden(value, under=under) for value in node]
     if node is None or isinstance(node, bool):
@@ -125,7 +138,7 @@ def given(node: Any, *, under: bool = False) -> Iterator[str]:
     """The texts that stand under a credential's name, and their words: `Bearer abc` holds one in its second."""
     if isinstance(node, dict):
         for name, value in node.items():
-            yield from given(value, under=under or secret(str(name)))
+            yield from given(value, under=under or secret(str(name)) or misplaced(str(name), value))
     elif isinstance(node, list):
         for value in node:
             yield from given(value, under=under)

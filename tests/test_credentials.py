@@ -256,3 +256,18 @@ def _nowhere(folder: Path) -> None:
         assert not [path for path in folder.rglob("*") if value in str(path.relative_to(folder))]
         held = [path for path in folder.rglob("*") if path.is_file() and value.encode() in path.read_bytes()]
         assert not held, value
+
+
+@pytest.mark.parametrize(
+    "word", [f"model.base_url=http://user:{LITERAL}@127.0.0.1:9/v1", f"model.key_variable=sk-{LITERAL}"]
+)
+def test_one_that_stands_in_the_wrong_place_is_refused_and_written_nowhere(
+    word: str, proceval: Callable[..., Run], tmp_path: Path
+) -> None:
+    small = ("domain=arrays", "difficulty=easy", "count=1", "samples=1", "pass_k=[1]", "tracker=off", "figures=false")
+    for more in (("model.id=one",), ("model.id=one,two", "--multirun")):
+        run = proceval("model=openai_http", word, *more, *small)
+        assert run.returncode == 2, run.stderr
+        assert LITERAL not in run.stdout + run.stderr
+    held = [path for path in tmp_path.rglob("*") if path.is_file() and LITERAL.encode() in path.read_bytes()]
+    assert not held
