@@ -27,7 +27,7 @@ class Process:
 
     def __init__(self, *, workers: int, degraded: str, limits: Limits) -> None:
         if workers < 1 or degraded not in ("warn", "refuse"):
-            raise ValueError("workers is at least 1, and degraded is warn or refuse")
+            raise ValueError(f"{workers=}, {degraded=}: workers is at least 1, and degraded is warn or refuse")
         self.limits = limits
         self._degraded = degraded
         self._places = Lender(range(workers))
